@@ -2,4 +2,5 @@
 
 void bench::run_dynamic(Options const& options) {
   run_configs(options, Dense{}, Images{}, Sequences{}, Amplifiers{}, Blocks{});
+  run_dynamic_modern(options);
 }

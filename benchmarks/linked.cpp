@@ -10,4 +10,5 @@ void bench::run_linked(Options const& options) {
   run_static<Sequences, coldpress::LinkedCpu>(options);
   run_static<Amplifiers, coldpress::LinkedCpu>(options);
   run_static<Blocks, coldpress::LinkedCpu>(options);
+  run_linked_modern(options);
 }

@@ -220,7 +220,11 @@ constexpr SolverOptions solver_options_of() {
 
 template <class W>
 std::vector<float> inputs() {
-  return noise(static_cast<std::size_t>(W::batch * W::shape.size()), 3, 1);
+  auto values = noise(static_cast<std::size_t>(W::batch * W::shape.size()), 3, 1);
+  if constexpr (requires { W::vocabulary; }) {  // numbers of words
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % W::vocabulary);
+  }
+  return values;
 }
 template <class W>
 std::vector<float> targets(Index size) {

@@ -146,12 +146,12 @@ class Reading {
       if constexpr (JoinLayer<L>) return in;
       if constexpr (Source<L>) return layer.output_shape();
     }
-    if constexpr (Layer<L> && OneInput<L>) {
+    if constexpr (Layer<L> && FollowsOne<L>) {
       if (!in) return {};
       try {
         if constexpr (std::is_same_v<L, Rnn>) in = steps_of_juice(layer, config, *in);
         if constexpr (has_parameters<L>) compare(layer.parameters(*in)[0], config);
-        return layer.output_shape(*in);
+        return output_shape_of(layer, Shapes{&*in, 1});
       } catch (ShapeError const& error) {
         throw ConfigError{error.sentence()};
       }

@@ -109,20 +109,21 @@ struct LayerConfig $juice(19) {
     softsign @68 :Void;
     errorToSignalRatio @69 :ErrorToSignalRatioConfig;
     stftLoss @70 :StftLossConfig;
-    prelu @71 :PreluConfig;
-    hardSigmoid @72 :HardSigmoidConfig;
-    mish @73 :Void;
-    logSigmoid @74 :Void;
-    clip @75 :ClipConfig;
-    glu @76 :GluConfig;
-    rmsNormalization @77 :RmsNormalizationConfig;
-    groupNormalization @78 :GroupNormalizationConfig;
-    max @79 :Void;
-    min @80 :Void;
-    huber @81 :HuberConfig;
-    klDivergence @82 :Void;
-    learnedPositions @83 :LearnedPositionsConfig;
-    sinusoidalPositions @84 :SinusoidalPositionsConfig;
+    scaledDotProductAttention @71 :ScaledDotProductAttentionConfig;
+    prelu @72 :PreluConfig;
+    hardSigmoid @73 :HardSigmoidConfig;
+    mish @74 :Void;
+    logSigmoid @75 :Void;
+    clip @76 :ClipConfig;
+    glu @77 :GluConfig;
+    rmsNormalization @78 :RmsNormalizationConfig;
+    groupNormalization @79 :GroupNormalizationConfig;
+    max @80 :Void;
+    min @81 :Void;
+    huber @82 :HuberConfig;
+    klDivergence @83 :Void;
+    learnedPositions @84 :LearnedPositionsConfig;
+    sinusoidalPositions @85 :SinusoidalPositionsConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -400,6 +401,17 @@ struct SliceConfig {
 struct ReduceConfig {
   operation @0 :Text = "sum";  # or mean, max, min, prod
   axis @1 :Int32;
+}
+
+struct ScaledDotProductAttentionConfig {
+  heads @0 :UInt64 = 1;
+  # 0: one per head.
+  kvHeads @1 :UInt64;
+  causal @2 :Bool;
+  # 0: all keys.
+  window @3 :UInt64;
+  # 0: 1 / sqrt(size of a head).
+  scale @4 :Float32;
 }
 
 struct LayerNormalizationConfig {

@@ -45,6 +45,9 @@ std::pair<Concat, Shape> example(Concat) { return {{}, {64, 7, 7}}; }
 std::pair<MatMul, Shape> example(MatMul) { return {{}, {4, 10, 64}}; }
 std::pair<Permute, Shape> example(Permute) { return {{.axes = {1, 0}}, {10, 64}}; }
 std::pair<TiedLinear, Shape> example(TiedLinear) { return {{.output_size = 784}, {128}}; }
+std::pair<ScaledDotProductAttention, Shape> example(ScaledDotProductAttention) {
+  return {{.heads = 4, .causal = true}, {32, 192}};
+}
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
 std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
 template <class Layer>
@@ -58,6 +61,7 @@ std::vector<Shape> inputs(Layer const&, Shape in) {
   if constexpr (ManyInputs<Layer>) return {in, in};
   return {in};
 }
+std::vector<Shape> inputs(ScaledDotProductAttention const&, Shape in) { return {in}; }
 std::vector<Shape> inputs(MatMul const&, Shape in) { return {in, {in[0], in[2], 32}}; }
 std::vector<Shape> inputs(Concat const&, Shape in) { return {in, {32, in[1], in[2]}}; }
 

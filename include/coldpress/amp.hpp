@@ -28,7 +28,7 @@ namespace detail {
 
 /// Initial weights have the variance that PyTorch gives them, 1 / (3 fan_in), and so have biases.
 constexpr Convolution convolution(Index inputs, Index outputs, Tap tap, bool has_bias) {
-  Gaussian const initial{.deviation = 1 / coldpress::detail::square_root(3 * inputs * tap.filter)};
+  Gaussian const initial{.deviation = 1 / coldpress::freestanding::square_root(3 * inputs * tap.filter)};
   return {.num_output = outputs,
           .filter_shape = tap.filter,
           .dilation = tap.dilation,

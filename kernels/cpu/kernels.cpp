@@ -58,6 +58,7 @@ constexpr CommonKernels common_kernels() {
           [](Recurrence<float> const& r, float const* weights, Context const& context) {
             with(context).recurrent(r, weights);
           },
+          [](AttentionPass<float> const& attention, Context const& context) { with(context).attend(attention); },
           [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
 }
 template <class... Layers, class... Losses>

@@ -66,6 +66,9 @@ constexpr CommonTrainingKernels common_kernels() {
          Context const& context) { with(context).recurrent_gradient(r, weights, upper, truncation); },
       [](Recurrence<float> const& r, float const* weights, Out dx, Context const& context) {
         with(context).recurrent_input_gradient(r, weights, dx);
+      },
+      [](AttentionPass<float> const& attention, AttentionGradients<float> const& to, Context const& context) {
+        with(context).attend_gradient(attention, to);
       }};
 }
 template <class... Layers, class... Optimizers>

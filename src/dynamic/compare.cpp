@@ -210,7 +210,7 @@ bool branches(LayerConfig const& config) {
     return std::visit(
         [](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          return Loss<L> || ManyInputs<L> || Source<L>;
+          return Loss<L> || (ManyInputs<L> && !FollowsOne<L>) || Source<L>;
         },
         config.layer_type);
   }

@@ -189,7 +189,7 @@ class Writer {
     return true;
   }
   bool is_plain(int node) const {
-    return std::visit([](auto const& layer) { return OneInput<std::remove_cvref_t<decltype(layer)>>; },
+    return std::visit([](auto const& layer) { return FollowsOne<std::remove_cvref_t<decltype(layer)>>; },
                       graph_.layers[at(node)]);
   }
   std::string layer_of(int node) const {

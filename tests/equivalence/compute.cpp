@@ -18,6 +18,13 @@ TEST_CASE("Slice, Reduce, SoftmaxOver and LayerNormalization are the same as typ
                  Reduce{.operation = ReduceOperation::mean, .axis = 0}, Sigmoid{}, Linear{3}, Reduce{}>,
       Shape{5}>();
 }
+TEST_CASE("ScaledDotProductAttention is the same as a type, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<Linear{5 * 24}, Reshape{Shape{5, 24}},
+                 ScaledDotProductAttention{.heads = 4, .kv_heads = 2, .causal = true, .window = 3, .scale = 0.5f},
+                 Linear{3}>,
+      Shape{3}>();
+}
 TEST_CASE("Argmax, Onehot and Embedding are the same as types, as a config and in a file") {
   test::check_equivalence<Sequential<Linear{12}, Reshape{Shape{3, 4}}, Argmax{.axis = -1},
                                      Embedding{.vocabulary = 4, .features = 5}, TanH{}, Linear{2}>,

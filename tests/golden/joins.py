@@ -52,6 +52,25 @@ x, w1, b1, w2, b2 = numbers(2, 2, 4, 5), numbers(2, 2, 3, 3), numbers(2), number
 y = functional.conv2d(functional.relu(functional.conv2d(x, w1, b1, padding=1)), w2, b2, padding=1)
 case("residual", functional.relu(y + x), {"a": x}, [w1, b1, w2, b2])
 
+
+def attended(q, k, v, heads, kv_heads, **options):
+    """torch's scaled_dot_product_attention of {batch, steps, features}, with the heads side by side"""
+    apart = [x.reshape(x.shape[0], x.shape[1], h, -1).transpose(1, 2) for x, h in ((q, heads), (k, kv_heads), (v, kv_heads))]
+    y = functional.scaled_dot_product_attention(*apart, enable_gqa=heads != kv_heads, **options)
+    return y.transpose(1, 2).reshape(q.shape[0], q.shape[1], -1)
+
+
+x = numbers(2, 7, 18)
+case("attention_causal", attended(*x.split(6, 2), 2, 2, is_causal=True), {"a": x})
+x = numbers(2, 20, 40)
+case("attention_grouped", attended(x[..., :24], x[..., 24:32], x[..., 32:], 6, 2, scale=0.25), {"a": x})
+x = numbers(2, 20, 12)
+steps = torch.arange(20)
+near = (steps[:, None] >= steps) & (steps[:, None] - steps < 5)
+case("attention_window", attended(*x.split(4, 2), 2, 2, attn_mask=near), {"a": x})
+x, mask = numbers(2, 3, 8), numbers(2, 3, 3)
+case("attention_mask", attended(x, x, x, 2, 2, attn_mask=mask[:, None]), {"a": x, "b": mask})
+
 two("max", (3, 18), (3, 18), torch.maximum)
 two("min", (3, 18), (3, 18), torch.minimum)
 for name, extreme in ("max_ties", torch.maximum), ("min_ties", torch.minimum):

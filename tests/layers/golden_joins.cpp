@@ -90,6 +90,16 @@ TEST_CASE("a decoder with the encoder's weights has the gradients of both uses")
 TEST_CASE("multi_head_attention is PyTorch's MultiheadAttention") {
   check<graph([](auto x) { return blocks::multi_head_attention(x, 2); }), Shape{5, 6}>("attention");
 }
+TEST_CASE("attention is PyTorch's: causal, with shared keys, with a window, and with a mask") {
+  using Attention = ScaledDotProductAttention;
+  check<graph([](auto x) { return x | Attention{.heads = 2, .causal = true}; }), Shape{7, 18}>("attention_causal");
+  check<graph([](auto x) { return x | Attention{.heads = 6, .kv_heads = 2, .scale = 0.25f}; }), Shape{20, 40}>(
+      "attention_grouped");
+  check<graph([](auto x) { return x | Attention{.heads = 2, .causal = true, .window = 5}; }), Shape{20, 12}>(
+      "attention_window");
+  check<graph([](auto x, auto mask) { return attention({.heads = 2}, x, x, x, mask); }),
+        Inputs{Shape{3, 8}, Shape{3, 3}}>("attention_mask");
+}
 TEST_CASE("the residual block is PyTorch's convolutions with their sum") {
   check<graph([](auto x) { return blocks::residual(x); }), Shape{2, 4, 5}>("residual");
 }

@@ -3,6 +3,7 @@
 
 // Each backend is checked where it is defined. The check looks at names and signatures and instantiates no primitive.
 
+#include <coldpress/core/attention.hpp>
 #include <coldpress/core/pass.hpp>
 
 namespace coldpress {
@@ -18,7 +19,7 @@ namespace concepts {
 template <class B>
 concept BackendLayout = requires(B const& b, Parameter const& parameter, typename B::Scalar* storage, Index n,
                                  Extent extent, RecurrentWeights const& weights, ConvolutionGeometry const& g,
-                                 PoolingGeometry const& pooling) {
+                                 PoolingGeometry const& pooling, AttentionGeometry const& attention) {
   { B::pitch(n) } -> std::same_as<Index>;                                // the distance between rows of n values
   { b.storage_size(parameter) } -> std::same_as<Index>;                  // the number of values of a stored parameter
   { b.get(parameter, storage, n) } -> std::same_as<typename B::Scalar>;  // returns its canonical element n
@@ -30,6 +31,7 @@ concept BackendLayout = requires(B const& b, Parameter const& parameter, typenam
   { B::recurrent_scratch(weights, extent) } -> std::same_as<Index>;
   { B::convolution_scratch(g, extent) } -> std::same_as<Index>;
   { B::pooling_scratch(pooling) } -> std::same_as<Index>;
+  { B::attention_scratch(attention, extent) } -> std::same_as<Index>;
 };
 
 /// The functions on values that every backend has. x and y are a layer's input and output; dx and dy are their
@@ -82,6 +84,10 @@ concept HasPrimitives = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T 
   b.recurrent_weight_gradient(r, sink);                // of the part's weights
   b.copy(from, to);                                    // to = from
   b.copy(from, to, true);                              // to += from
+}
+&&requires(B const& b, AttentionPass<T> const& attention, AttentionGradients<T> const& gradients) {
+  b.attend(attention);                      // y, and what the queries keep
+  b.attend_gradient(attention, gradients);  // those that have data
 }
 &&requires(B const& b, T const* values, T* weight, Index size, GradientSink<T> const& sink, Parameter const& parameter,
            T norm) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/affine.hpp>
+#include <coldpress/backend/attention.hpp>
 #include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/convolution.hpp>
 #include <coldpress/backend/epilogue.hpp>
@@ -392,6 +393,34 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     sum_rows(Rows<float const>{r.gradients.data, rows, skipped + columns, pitch}, GradientSink<float>{sums});
     cpu::apply_gradient(row(inputs + w.hidden), sums, columns);
     cpu::apply_gradient(row(inputs + w.hidden + 1), sums + skipped, columns);
+  }
+  /// Scaled dot-product attention. Heads of keys and values are computed side by side.
+  template <class A>
+  void attend(A const& a) const {
+    AttentionGeometry const& g = a.geometry;
+    if (a.state) {
+      for (Index n = 0; n < a.samples; ++n) {
+        for (Index t = 0; t < g.queries; ++t) attend(continued(a, n, t));
+      }
+      return;
+    }
+    each(a.samples * g.kv_heads, g.products() / g.kv_heads, [&](Index first, Index last, int worker) {
+      for (Index i = first; i < last; ++i) cpu::attend(a, i / g.kv_heads, i % g.kv_heads, scratch_of(worker));
+    });
+  }
+  /// Its gradients. Where the mask has one, which its heads may share, samples are computed side by side.
+  template <class A, class Gradients>
+  void attend_gradient(A const& a, Gradients const& to) const {
+    AttentionGeometry const& g = a.geometry;
+    Index const at_once = to.dmask.data ? g.kv_heads : 1;
+    each(a.samples * g.kv_heads / at_once, 3 * at_once * g.products() / g.kv_heads,
+         [&](Index first, Index last, int worker) {
+           for (Index i = first * at_once; i < last * at_once; ++i) {
+             Index const n = i / g.kv_heads, head = i % g.kv_heads;
+             if (to.dmask.data && head == 0) cpu::clear_mask(g, to.dmask, n);
+             cpu::attend_gradient(a, to, n, head, scratch_of(worker));
+           }
+         });
   }
   /// to = from, or to += from.
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {

@@ -39,6 +39,7 @@ struct GridLayout {
     return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
   }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
+  static constexpr Index attention_scratch(AttentionGeometry const&, Extent) { return 0; }
   /// The floats for the partial results of blocks that have samples of their own, with this many values per block.
   static constexpr Index chunks_scratch(Index values) {
     return values <= grid::apart_values ? grid::cluster_blocks * pitch(values) : 0;
@@ -336,6 +337,11 @@ struct Grid : grid::ThreadGroup, GridLayout {
           rows, all, 1, [&](Index row, Index n) { return gates.value(0, n, row); },
           [&](Index row, float sum) { to.take(row, sum); }, kind_of(sink));
     }
+  }
+  /// Scaled dot-product attention, and its gradients.
+  constexpr void attend(AttentionPass<float> const& a) const { attend_in_loops(*this, a); }
+  constexpr void attend_gradient(AttentionPass<float> const& a, AttentionGradients<float> const& to) const {
+    attend_gradient_in_loops(*this, a, to);
   }
   /// to = from, or to += from.
   constexpr void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {

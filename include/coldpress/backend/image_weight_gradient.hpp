@@ -16,21 +16,6 @@ inline constexpr int output_vectors = 4;
 inline constexpr int output_vectors = 2;
 #endif
 
-/// y += sum; columns beyond the last are left alone.
-struct Added {
-  float* y;
-  Index pitch, columns;
-
-  template <int h, int w>
-  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
-      Index const c = column + n % w * lanes;
-      float* const at = y + (row + n / w) * pitch + c;
-      store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
-    });
-  }
-};
-
 /// A matrix of ones: its product with another matrix is the sum of that matrix's rows.
 COLDPRESS_INLINE Left ones() {
   static constexpr float one = 1;

@@ -3,6 +3,7 @@
 
 // It is the same for every instruction set, so that a network's memory does not depend on it.
 
+#include <coldpress/core/attention.hpp>
 #include <coldpress/core/bfloat16.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
@@ -130,6 +131,7 @@ struct Layout {
   /// The floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
+  static constexpr Index attention_scratch(AttentionGeometry const& g, Extent extent);
   /// The floats of the gradients of the weights, with one more row for the biases.
   static constexpr Index gradients(ConvolutionGeometry const& g) { return (g.depth() + 1) * pitch(g.outputs); }
   /// The floats of dy that the weight gradient of an image transposes and sums at once, unless one row has more. They
@@ -255,6 +257,34 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
   Index const border = freestanding::max(size, Layout::block_border(g, extent));
   return Layout::block_scratch(g, extent) + extent.workers * border;
+}
+
+/// The scratch of one worker that computes attention: keys and values of one head, some of them transposed or copied,
+/// and the scores of a block of queries, which stays in the cache.
+struct AttentionScratch {
+  Index pitch;   // the distance between rows of keys
+  Index block;   // the number of queries whose scores are computed at once
+  Index scores;  // the floats for these
+  Index keys, values, gradients;
+
+  /// Whether rows of this size consist of whole vectors on every CPU.
+  static constexpr bool whole(Index size) { return size % 16 == 0; }
+  static constexpr Index copied(Index steps, Index size) { return whole(size) ? 0 : steps * Layout::padded_size(size); }
+
+  constexpr explicit AttentionScratch(AttentionGeometry const& g)
+      : pitch(Layout::pitch(g.keys)),
+        block(freestanding::within<Index>(6144 / pitch / 12 * 12, 12, 48)),
+        scores(block * pitch),
+        keys(g.size * pitch),
+        values(copied(g.keys, g.value_size)),
+        gradients(g.value_size * pitch + copied(g.keys, g.size) + copied(g.queries, g.size) +
+                  copied(g.queries, g.value_size) + scores) {}
+};
+constexpr Index Layout::attention_scratch(AttentionGeometry const& g, Extent extent) {
+  AttentionScratch const part{g};
+  Index const forward = part.keys + part.values + part.scores;
+  return extent.workers *
+         (extent.training ? freestanding::max(forward, part.keys + part.gradients + part.scores) : forward);
 }
 
 /// The same layout with the matrices of dense layers as rows of Bfloat16, in half the bytes. Their pitch is counted in

@@ -143,6 +143,7 @@ struct Reference {
   static constexpr Index recurrent_scratch(RecurrentWeights const&, Extent) { return 0; }
   static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
+  static constexpr Index attention_scratch(AttentionGeometry const&, Extent) { return 0; }
 
   /// y = post_ops(x Wᵀ + b)
   template <class Chain, class Join>
@@ -398,6 +399,11 @@ struct Reference {
     detail::reference_recurrent_weight_gradient(r, [&](Index offset, std::vector<Real> const& gradient) {
       apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), sink.at(offset));
     });
+  }
+  /// Scaled dot-product attention, and its gradients.
+  void attend(AttentionPass<Real> const& a) const { attend_in_loops(*this, a); }
+  void attend_gradient(AttentionPass<Real> const& a, AttentionGradients<Real> const& to) const {
+    attend_gradient_in_loops(*this, a, to);
   }
   /// to = from, or to += from.
   void copy(Sequence<Real const> const& from, Sequence<Real> const& to, bool add = false) const {

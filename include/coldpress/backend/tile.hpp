@@ -165,6 +165,21 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
   local.finish(sum, row, column);
 }
 
+/// The epilogue y += sum; columns beyond the last are left alone.
+struct Added {
+  float* y;
+  Index pitch, columns;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+      Index const c = column + n % w * lanes;
+      float* const at = y + (row + n / w) * pitch + c;
+      store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
+    });
+  }
+};
+
 /// epilogue(A B), where A is rows x depth and B is depth x columns; the rows of B must be readable up to the next
 /// multiple of the lanes. Only the tiles in `of_columns` and `of_rows` are computed. The tiles of one range of columns
 /// prefetch B for the next.

@@ -61,4 +61,13 @@ __attribute__((always_inline)) COLDPRESS_DEVICE inline double fma(double a, doub
   return __builtin_fma(a, b, c);
 }
 
+
+/// The square root of a number of values, rounded to the nearest float. Newton's method, because it runs at compile
+/// time, too.
+constexpr float square_root(std::ptrdiff_t n) {
+  double root = static_cast<double>(n);
+  for (int i = 0; i < 64; ++i) root = (root + static_cast<double>(n) / root) / 2;
+  return static_cast<float>(root);
+}
+
 }  // namespace coldpress::freestanding

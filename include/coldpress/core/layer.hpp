@@ -35,6 +35,10 @@ concept Source = requires(L const& layer) {
   { layer.output_shape() } -> std::same_as<Shape>;
 };
 
+/// A layer that can follow another one: it has one input, or is content with one.
+template <class L>
+concept FollowsOne = OneInput<L> ||(ManyInputs<L>&& capabilities_of<L>.one_input);
+
 /// A plain aggregate with a name, comparable fields, and a function that gives the shape of an output sample.
 template <class L>
 concept Layer = (OneInput<L> || ManyInputs<L> || Source<L>)&&requires(L const& layer) {

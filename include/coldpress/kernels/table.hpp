@@ -78,6 +78,7 @@ struct CommonKernels {
   void (*map)(In x, Out y, PostOps<ErasedChain, float> const& post_ops, Context const& context);
   void (*normalize)(Normalization kind, In x, Out y, Context const& context);
   void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
+  void (*attend)(AttentionPass<float> const& attention, Context const& context);
   void (*copy)(Sequence<float const> const& from, Sequence<float> const& to, bool add);
 };
 struct CommonTrainingKernels {
@@ -96,6 +97,8 @@ struct CommonTrainingKernels {
   void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                              Index truncation, Context const& context);
   void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, Context const& context);
+  void (*attend_gradient)(AttentionPass<float> const& attention, AttentionGradients<float> const& to,
+                          Context const& context);
 };
 
 template <class Layers, class Losses>

@@ -141,6 +141,10 @@ struct TableCpu : Layout, Context, Networks {
   void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*training).recurrent_weight_gradient(r, sink, *this);
   }
+  void attend(AttentionPass<float> const& attention) const { call(table->attend, attention); }
+  void attend_gradient(AttentionPass<float> const& attention, AttentionGradients<float> const& to) const {
+    training->attend_gradient(attention, to, *this);
+  }
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     call(table->copy, from, to, add);
   }

@@ -4,15 +4,6 @@
 #include <coldpress/typed/operations.hpp>
 
 namespace coldpress {
-namespace detail {
-/// Newton's method, because it must run at compile time.
-constexpr float square_root(Index n) {
-  double root = static_cast<double>(n);
-  for (int i = 0; i < 64; ++i) root = (root + static_cast<double>(n) / root) / 2;
-  return static_cast<float>(root);
-}
-}  // namespace detail
-
 namespace blocks {
 
 /// A residual block (He et al. 2016): two 3 x 3 convolutions of x {channels, height, width}, plus x itself. The sum,
@@ -45,32 +36,34 @@ constexpr auto linear_by_step(Value<Recorder> x, Index units) {
   return x | Convolution{.num_output = units, .filter_shape = 1};
 }
 
-/// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017): softmax(q kᵀ / sqrt(n)) v for each
-/// of `heads` heads of n = features / heads values, followed by a Linear of each step.
+/// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017), or as `options` say, in which the
+/// heads must divide the features. It is preceded by one Linear of each step, for queries, keys and values together,
+/// and followed by another.
+template <class Recorder>
+constexpr auto multi_head_attention(Value<Recorder> x, ScaledDotProductAttention const& options) {
+  Index const features = x.shape()[1], heads = options.heads;
+  require(heads > 0 && features % heads == 0, "multi_head_attention: the heads must divide the features");
+  Index const kv_heads = options.kv_heads == 0 ? heads : options.kv_heads;
+  auto const packed = linear_by_step(x, features / heads * (heads + 2 * kv_heads));
+  return linear_by_step(packed | options, features);
+}
 template <class Recorder>
 constexpr auto multi_head_attention(Value<Recorder> x, Index heads) {
-  Index const steps = x.shape()[0], features = x.shape()[1];
-  require(heads > 0 && features % heads == 0, "multi_head_attention: the heads must divide the features");
-  Index const size = features / heads;
-  auto const to_heads = [&](auto part) {  // {heads, steps, size}
-    return part | Reshape{{steps, heads, size}} | Permute{{1, 0, 2}};
-  };
-  auto const [q, k, v] = split<3>(linear_by_step(x, 3 * features), along{1});
-  auto const scores =
-      matmul(to_heads(q), to_heads(k), {.transpose = true, .scale = 1 / coldpress::detail::square_root(size)});
-  auto const weights = scores | SoftmaxOver{.axis = -1};
-  auto const mixed = matmul(weights, to_heads(v)) | Permute{{1, 0, 2}} | Reshape{{steps, features}};
-  return linear_by_step(mixed, features);
+  return multi_head_attention(x, ScaledDotProductAttention{.heads = heads});
 }
 
-/// A layer of a transformer's encoder with normalisation first: attention, then two Linears of each step. Each of the
-/// two parts is added to its input.
+/// A layer of a transformer with normalisation first: attention, then two Linears of each step. Each of the two parts
+/// is added to its input. With `causal` in the options it is a decoder's layer, as in GPT (Radford et al. 2019).
 template <class Recorder>
-constexpr auto transformer(Value<Recorder> x, Index heads, Index hidden) {
+constexpr auto transformer(Value<Recorder> x, ScaledDotProductAttention const& options, Index hidden) {
   Index const features = x.shape()[1];
-  auto const attended = x + multi_head_attention(x | LayerNormalization{}, heads);
+  auto const attended = x + multi_head_attention(x | LayerNormalization{}, options);
   auto const inner = linear_by_step(attended | LayerNormalization{}, hidden) | GELU{};
   return attended + linear_by_step(inner, features);
+}
+template <class Recorder>
+constexpr auto transformer(Value<Recorder> x, Index heads, Index hidden) {
+  return transformer(x, ScaledDotProductAttention{.heads = heads}, hidden);
 }
 
 }  // namespace blocks

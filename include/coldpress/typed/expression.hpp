@@ -44,7 +44,7 @@ constexpr Value<Recorder> source(L const& layer, Value<Recorder> x) {
 
 namespace detail {
 template <class L>
-concept PlainLayer = OneInput<L> && !requires {
+concept PlainLayer = FollowsOne<L> && !requires {
   L::is_container;
 }
 &&!requires { L::inner; };

@@ -106,6 +106,14 @@ constexpr auto matmul(Value<Recorder> a, Value<Recorder> b, MatMul options = {})
   return apply(options, a, b);
 }
 
+/// Attention of the queries q to the keys k and values v, all {steps, features}; `more` may be a mask or the number of
+/// keys. If queries, keys and values are one value, side by side, write x | ScaledDotProductAttention{...}.
+template <class Recorder, class... More>
+constexpr auto attention(ScaledDotProductAttention const& options, Value<Recorder> q, Value<Recorder> k,
+                         Value<Recorder> v, More... more) {
+  return apply(options, q, k, v, more...);
+}
+
 /// Decodes with tied weights: code | tied(encoded) has the size of the input of the Linear that made `encoded`, and
 /// uses its weights.
 template <class Recorder>

@@ -19,7 +19,7 @@ struct Sequential {
 
 namespace detail {
 template <class L>
-concept SingleLayer = OneInput<L> && !requires {
+concept SingleLayer = FollowsOne<L> && !requires {
   L::is_container;
 };
 
@@ -29,7 +29,7 @@ struct Wrapped {
   using Inner = std::remove_cvref_t<decltype(layer)>;
   static constexpr auto inner = layer;
   static constexpr std::string_view name = Inner::name;
-  constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
+  constexpr Shape output_shape(Shape in) const { return output_shape_of(layer, Shapes{&in, 1}); }
   bool operator==(Wrapped const&) const = default;
 };
 }  // namespace detail

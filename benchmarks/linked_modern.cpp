@@ -1,0 +1,7 @@
+// The same for the workloads of modern.hpp.
+#include "modern.hpp"
+#include "static_path.hpp"
+
+#include <coldpress/kernels/linked_cpu.hpp>
+
+void bench::run_linked_modern(Options const& options) { run_static<Modern, coldpress::LinkedCpu>(options); }
