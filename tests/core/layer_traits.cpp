@@ -58,9 +58,9 @@ TEST_CASE("a node knows what its layer declares") {
   auto const softmax = node_of(Softmax{}, 0, steps);
   CHECK((softmax.normalizes && softmax.in_place && softmax.reads_output && !softmax.reads_input));
   CHECK(node_of(LayerNormalization{}, 0, steps).streams);
-  CHECK((node_of(RMSNormalization{}, 0, steps).streams && node_of(Glu{}, 0, steps).streams));
+  CHECK((node_of(RMSNormalization{}, 0, steps).streams && node_of(Glu{}, 0, {5, 8}).streams));
   CHECK((node_of(PReLU{}, 0, steps).streams && node_of(BatchNormalization{.axis = -1}, 0, steps).streams));
   CHECK_FALSE((node_of(PReLU{.num_parameters = steps[0]}, 0, steps).streams));
-  CHECK_FALSE((node_of(BatchNormalization{}, 0, steps).streams || node_of(Glu{.axis = 0}, 0, steps).streams));
+  CHECK_FALSE((node_of(BatchNormalization{}, 0, steps).streams || node_of(Glu{.axis = 0}, 0, {4, 7}).streams));
   CHECK_FALSE(node_of(LRN{}, 0, image).streams);
 }

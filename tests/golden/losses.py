@@ -110,7 +110,7 @@ case("stft_loss_weighted", x, t, stft_loss(x, t, [(16, 5, 16)], (0.5, 0.25, 2)))
 
 x, t = numbers(4, 7), numbers(4, 7)
 case("huber", x, t, functional.huber_loss(x, t, reduction="sum", delta=0.75))
-x, t = numbers(4, 7), numbers(4, 7)
+x, t = numbers(4, 8), numbers(4, 8)
 case("smooth_l1", x, t, functional.smooth_l1_loss(x, t, reduction="mean", beta=0.5) * 4)
 x, t = numbers(4, 6).detach().log_softmax(1).requires_grad_(), distributions(4, 6)
 case("kl_divergence", x, t, functional.kl_div(x, t, reduction="sum"))

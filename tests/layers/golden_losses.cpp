@@ -73,7 +73,7 @@ TEST_CASE("SquareLoss, BinaryCrossEntropy, Hinge and GaussianKL are PyTorch's") 
 }
 TEST_CASE("Huber is PyTorch's, and its SmoothL1Loss, and KLDivergence is, too") {
   check<Huber{.delta = 0.75f}, Shape{7}>("huber");
-  check<Huber{.delta = 0.5f, .loss_weight = 2, .loss_average = Average::values}, Shape{7}>("smooth_l1");
+  check<Huber{.delta = 0.5f, .loss_weight = 2, .loss_average = Average::values}, Shape{8}>("smooth_l1");
   check<KLDivergence{}, Shape{6}>("kl_divergence");
 }
 // PyTorch's clamp_min passes half of the gradient on at its bound; Mocha's loss, whose formula this is, none.

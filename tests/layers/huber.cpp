@@ -6,15 +6,11 @@ namespace {
 struct Maker {
   static constexpr Huber make(Shape) { return {.delta = 0.375f, .loss_weight = 0.75f}; }
 };
-struct MeanMaker {
-  static constexpr Huber make(Shape) { return {.loss_average = Average::values}; }
-};
+static_assert(Huber{.loss_weight = 2, .loss_average = Average::values}.weight_for({2, 4}) == 0.25f);
+static_assert(Huber{.loss_weight = 2}.weight_for({2, 4}) == 2);
 }  // namespace
 
 TEST_CASE("Huber keeps the laws of losses") { test::check_own_loss_laws<Maker, TanH{}, Sigmoid{}>(); }
-TEST_CASE("Huber keeps the laws of losses as a mean over values, too") {
-  test::check_own_loss_laws<MeanMaker, TanH{}, Sigmoid{}>();
-}
 
 TEST_CASE("Huber is a parabola up to delta, and straight beyond") {
   constexpr Huber huber{.delta = 2, .loss_weight = 4};
