@@ -493,21 +493,19 @@ struct GroupNormalizationConfig {
   # 0: each channel is a group.
   groups @0 :UInt64 = 32;
   epsilon @1 :Float32 = 1e-5;
-  # Whether there are a weight and a bias.
-  affine @2 :Bool = true;
   # If absent, 1 and 0.
-  weight @3 :Filler;
-  bias @4 :Filler;
-  weightLrMult @5 :Float32 = 1;
-  weightDecayMult @6 :Float32 = 1;
-  biasLrMult @7 :Float32 = 1;
-  biasDecayMult @8 :Float32 = 1;
-  weightRegularizer @9 :Regularizer;
-  weightMaxNorm @10 :Float32;
-  weightMaxNormEvery @11 :UInt64 = 1;
-  biasRegularizer @12 :Regularizer;
-  biasMaxNorm @13 :Float32;
-  biasMaxNormEvery @14 :UInt64 = 1;
+  weight @2 :Filler;
+  bias @3 :Filler;
+  weightLrMult @4 :Float32 = 1;
+  weightDecayMult @5 :Float32 = 1;
+  biasLrMult @6 :Float32 = 1;
+  biasDecayMult @7 :Float32 = 1;
+  weightRegularizer @8 :Regularizer;
+  weightMaxNorm @9 :Float32;
+  weightMaxNormEvery @10 :UInt64 = 1;
+  biasRegularizer @11 :Regularizer;
+  biasMaxNorm @12 :Float32;
+  biasMaxNormEvery @13 :UInt64 = 1;
 }
 
 struct SoftmaxOverConfig {

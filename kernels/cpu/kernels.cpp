@@ -21,6 +21,16 @@ constexpr JoinKernels<L> join_kernels() {
   }
 }
 template <class L>
+constexpr LoopKernels<L> loop_kernels() {
+  if constexpr (LayerTraits<L>::loops) {
+    return {[](L const& layer, LoopForward<L> const& pass, Context const& context) {
+      layer.forward(loops_with(context), pass);
+    }};
+  } else {
+    return {};
+  }
+}
+template <class L>
 constexpr LossKernels<L> loss_kernels() {
   LossKernels<L> kernels{};
   if constexpr (ElementLoss<L>) {
@@ -65,7 +75,7 @@ template <class... Layers, class... Losses>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {
   return {common_kernels(),          step_kernels<AffineStep<float>>(), step_kernels<AffineStep<Bfloat16>>(),
           step_kernels<FusedStep>(), step_kernels<RecurrentStep>(),     loss_kernels<Losses>()...,
-          op_kernels<Layers>()...,   join_kernels<Layers>()...};
+          op_kernels<Layers>()...,   join_kernels<Layers>()...,         loop_kernels<Layers>()...};
 }
 
 }  // namespace

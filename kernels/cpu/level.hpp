@@ -13,6 +13,15 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 /// The backend of static networks, with the threads and the scratch of this call.
 inline Cpu with(Context const& context) { return {{}, {context}}; }
 
+/// The same for the loops of layers.
+struct LoopCpu : Cpu {
+  using Cpu::apply_gradient;
+  void apply_gradient(float const* gradient, Index size, ErasedSink const& sink) const {
+    sink.apply(sink, gradient, size);
+  }
+};
+inline LoopCpu loops_with(Context const& context) { return {with(context)}; }
+
 template <class Step>
 constexpr StepKernels<Step> step_kernels() {
   return {[](Step const& step) { return kernel_of(step); }};

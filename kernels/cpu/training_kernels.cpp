@@ -41,6 +41,31 @@ constexpr JoinGradientKernels<L> join_gradient_kernels() {
     return {};
   }
 }
+template <class L>
+constexpr LoopTrainingKernels<L> loop_kernels() {
+  LoopTrainingKernels<L> kernels{};
+  if constexpr (LayerTraits<L>::loops) {
+    using Pass = LoopBackward<L>;
+    if constexpr (requires(LoopCpu const& backend, L const& layer, Pass const& pass) {
+                    layer.backward(backend, pass);
+                  }) {
+      kernels.backward = [](L const& layer, Pass const& pass, Context const& context) {
+        layer.backward(loops_with(context), pass);
+      };
+    }
+    if constexpr (LayerTraits<L>::propagates) {
+      kernels.backward_input = [](L const& layer, Pass const& pass, Context const& context) {
+        layer.backward_input(loops_with(context), pass);
+      };
+    }
+    if constexpr (has_parameters<L>) {
+      kernels.backward_parameters = [](L const& layer, Pass const& pass, Context const& context) {
+        layer.backward_parameters(loops_with(context), pass);
+      };
+    }
+  }
+  return kernels;
+}
 constexpr CommonTrainingKernels common_kernels() {
   return {
       [](In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context) {
@@ -74,7 +99,7 @@ constexpr CommonTrainingKernels common_kernels() {
 template <class... Layers, class... Optimizers>
 constexpr TrainingTable make_table(TypeList<Layers...>, TypeList<Optimizers...>) {
   return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()...,
-          join_gradient_kernels<Layers>()...};
+          join_gradient_kernels<Layers>()..., loop_kernels<Layers>()...};
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_CASE("normalisations") {
   check<Sequential<BatchNormalization{.axis = -1}, ReLU{}, Linear{3}>, Shape{4, 5}>();
   check<Sequential<RMSNormalization{}, Linear{3}>, Shape{4, 20}, Shape{70}>();
   check<Sequential<GroupNormalization{.groups = 2}, Linear{3}>, Shape{4, 5, 9}, Shape{6}>();
-  check<Sequential<GroupNormalization{.groups = 0, .affine = false}, Linear{3}>, Shape{3, 70}>();
+  check<Sequential<GroupNormalization{.groups = 0}, Linear{3}>, Shape{3, 70}>();
   check<Sequential<LRN{}, Linear{3}>, Shape{7, 3, 3}>();
   check<Sequential<LRN{.size = 3, .mode = LRNMode::within}>, Shape{2, 5, 5}>();
 }

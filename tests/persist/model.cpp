@@ -105,7 +105,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Clip{.min = -1.5f, .max = 6});
   check(Glu{.gate = Gate::gelu_approximate, .axis = 2});
   check(RMSNormalization{.epsilon = 0.01f, .weight = weight});
-  check(GroupNormalization{.groups = 0, .epsilon = 0.01f, .affine = false, .weight = weight, .bias = bias});
+  check(GroupNormalization{.groups = 0, .epsilon = 0.01f, .weight = weight, .bias = bias});
   check(LearnedPositions{.most = 7, .weight = weight});
   check(SinusoidalPositions{.base = 100});
   check(Reduce{.operation = ReduceOperation::prod, .axis = 3});

@@ -28,6 +28,8 @@ struct Capabilities {
   bool any_steps = false;     // takes sequences of any number of steps, with the same weights
   bool signals = false;       // a stream's pass may be a block of steps, given as signals (core/rows.hpp), which only
                               // primitives of the backend read and write
+  bool loops = false;         // computes in loops, which are ready-made kernels, too, for each instruction set; of a
+                              // parameter it calls apply_gradient alone
   bool one_input = false;     // takes several inputs, or one alone, as in a Sequential
   bool copies = false;        // moves values by itself where they are not signals
   Normalization normalization = {};  // may be computed in one pass with the loss after it

@@ -150,6 +150,7 @@ struct LayerTraits {
   static constexpr bool fuses_maxima = declared.fuses_maxima;
   static constexpr bool any_steps = declared.any_steps;
   static constexpr bool signals = declared.signals;
+  static constexpr bool loops = ComputeLayer<L> && declared.loops;
   static constexpr Normalization normalization = declared.normalization;
   static constexpr bool normalizes = normalization != Normalization::none;
   /// Of a built-in layer: whether its forward pass in inference consists only of calls of primitives, which can be

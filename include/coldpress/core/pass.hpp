@@ -24,6 +24,13 @@ constexpr bool takes_layers = requires {
   requires std::remove_cvref_t<Backend>::takes_layers;
 };
 
+/// Whether a backend has kernels for the loops of layers of a type. It then has functions that are given the layer and
+/// the pass.
+template <class Backend, class L>
+constexpr bool has_loops = requires {
+  requires std::remove_cvref_t<Backend>::template has_loops<L>;
+};
+
 /// Whether a backend adds a gradient to the one that is already in dx where a Derivative asks for that.
 template <class Backend>
 constexpr bool adds_in_place = requires {

@@ -18,7 +18,12 @@ using Index = std::int64_t;
 
 /// Throws ShapeError, or reports it in a program without exceptions. It is not inlined, since a check rarely fails. It
 /// is for host code; a GPU runs only what the host has checked, and there it stops the kernel.
+/// Ready-made kernels, which may share no code, call the one that kernels/cpu/dispatch.cpp contains.
+#if defined COLDPRESS_LEVEL
+[[noreturn]] __attribute__((cold)) void refuse(char const* sentence);
+#else
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) { raise<ShapeError>(sentence); }
+#endif
 
 /// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
 __attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {

@@ -8,6 +8,7 @@
 #include <coldpress/backend/single_sample.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/pass.hpp>
+#include <coldpress/kernels/loops.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
 
@@ -111,14 +112,16 @@ struct BasicTable<TypeList<Layers...>, TypeList<Losses...>> : CommonKernels,
                                                               StepKernels<RecurrentStep>,
                                                               LossKernels<Losses>...,
                                                               OpKernels<Layers>...,
-                                                              JoinKernels<Layers>... {};
+                                                              JoinKernels<Layers>...,
+                                                              LoopKernels<Layers>... {};
 template <class Layers, class Optimizers>
 struct BasicTrainingTable;
 template <class... Layers, class... Optimizers>
 struct BasicTrainingTable<TypeList<Layers...>, TypeList<Optimizers...>> : CommonTrainingKernels,
                                                                           SinkKernels<GradientSink<float>>,
                                                                           OptimizerKernels<Optimizers>...,
-                                                                          JoinGradientKernels<Layers>... {};
+                                                                          JoinGradientKernels<Layers>...,
+                                                                          LoopTrainingKernels<Layers>... {};
 
 /// Blocks of a stream's steps.
 struct StreamTable : StepKernels<FusedBlock>, StepKernels<SignalMap<>>, StepKernels<SignalRecurrence<>> {};

@@ -157,6 +157,37 @@ struct TableCpu : Layout, Context, Networks {
     for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
   }
   double squared_norm(float const* values, Index size) const { return training->squared_norm(values, size, *this); }
+  // Layers that compute in loops.
+  template <class L>
+  static constexpr bool has_loops = LayerTraits<L>::loops&& std::is_base_of_v<LoopKernels<L, true>, Table>;
+  template <class L, class Pass>
+  void forward(L const& layer, Pass const& pass) const {
+    static_cast<LoopKernels<L> const&>(*table).forward(layer, loop_pass<L>(pass), *this);
+  }
+  template <class L, class Pass>
+  void backward(L const& layer, Pass const& pass) const {
+    LoopTrainingKernels<L> const& kernels = *training;
+    if (kernels.backward) kernels.backward(layer, loop_gradient_pass<L>(pass), *this);
+  }
+  template <class L, class Pass>
+  void backward_input(L const& layer, Pass const& pass) const {
+    LoopTrainingKernels<L> const& kernels = *training;
+    kernels.backward_input(layer, loop_gradient_pass<L>(pass), *this);
+  }
+  template <class L, class Pass>
+  void backward_parameters(L const& layer, Pass const& pass) const {
+    LoopTrainingKernels<L> const& kernels = *training;
+    auto const sinks = loop_sinks<L>(pass.sinks);
+    using Sink = typename decltype(sinks)::value_type;
+    auto all = loop_gradient_pass<L>(pass);
+    for (std::size_t i = 0; i < sinks.size(); ++i) {
+      all.sinks[i] = {&sinks[i], this, [](ErasedSink const& self, float const* gradient, Index size) {
+                        static_cast<TableCpu const*>(self.backend)
+                            ->apply_gradient(gradient, size, *static_cast<Sink const*>(self.sink));
+                      }};
+    }
+    kernels.backward_parameters(layer, all, *this);
+  }
   template <class L>
   ErasedOp erased() const {
     return static_cast<OpKernels<L> const&>(*table).op;

@@ -109,7 +109,8 @@ struct BatchNormalization {
     backend.apply_gradient(kept.means, kept.channels, pass.sinks[2]);
     backend.apply_gradient(kept.variances, kept.channels, pass.sinks[3]);
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(keeps_steps(in, axis)), .mixes_samples = true};
   }

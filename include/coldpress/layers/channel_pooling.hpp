@@ -79,7 +79,8 @@ struct ChannelPooling {
       });
     });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .loops = true};
   bool operator==(ChannelPooling const&) const = default;
 
  private:

@@ -61,7 +61,7 @@ struct Embedding {
     backend.apply_gradient(gradient, vocabulary * features, pass.sinks[0]);
   }
   static constexpr Capabilities capabilities{
-      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};
+      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
   bool operator==(Embedding const&) const = default;
 };

@@ -38,7 +38,8 @@ struct GlobalAveragePooling {
       });
     });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .loops = true};
   bool operator==(GlobalAveragePooling const&) const = default;
 };
 

@@ -78,7 +78,8 @@ struct Glu {
       });
     }
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(keeps_steps(in, axis))};
   }
@@ -104,50 +105,32 @@ struct Glu {
   /// f(operation of the gate)
   template <class F>
   constexpr void with_gate(F f) const {
-    with_layer([&](auto const& layer) { f(layer.op(0)); });
-  }
-  template <class F>
-  constexpr void with_layer(F f) const {
     switch (gate) {
       case Gate::sigmoid:
-        return f(Sigmoid{});
+        return f(Sigmoid{}.op(0));
       case Gate::tanh:
-        return f(TanH{});
+        return f(TanH{}.op(0));
       case Gate::relu:
-        return f(ReLU{});
+        return f(ReLU{}.op(0));
       case Gate::silu:
-        return f(SiLU{});
+        return f(SiLU{}.op(0));
       case Gate::gelu:
-        return f(GELU{});
+        return f(GELU{}.op(0));
       case Gate::gelu_approximate:
-        return f(GELU{.approximate = true});
+        return f(GELU{.approximate = true}.op(0));
     }
-  }
-  /// f(the gate as a chain of operations), in the form that the backend has ready-made kernels for.
-  template <class F>
-  constexpr void with_chain(auto const& backend, F f) const {
-    with_layer([&]<class L>(L const& layer) {
-      auto const op = layer.op(0);
-      if constexpr (requires { backend.template erased<L>(); }) {
-        ErasedOp erased = backend.template erased<L>();
-        erased.op = &op;
-        f(ErasedChain{&erased, 1});
-      } else {
-        f(chain_of(op));
-      }
-    });
   }
   /// y = gate(b)
   template <class T>
   constexpr void activate(auto const& backend, Rows<T const> b, Rows<T> y) const {
-    with_chain(backend, [&]<class Gates>(Gates const& chain) { backend.map(b, y, PostOps<Gates, T>{.chain = chain}); });
+    with_gate([&]<class Op>(Op const& op) { backend.map(b, y, PostOps<Chain<Op>, T, NoJoin>{.chain = chain_of(op)}); });
   }
   /// d = d gate'(b), where y is gate(b)
   template <class T>
   constexpr void times_slope(auto const& backend, Rows<T const> b, Rows<T const> y, Rows<T> d) const {
-    with_chain(backend, [&]<class Gates>(Gates const& chain) {
-      Derivative<Gates, T> const slope{
-          .chain = chain, .input = b.data, .input_pitch = b.pitch, .output = y.data, .output_pitch = y.pitch};
+    with_gate([&]<class Op>(Op const& op) {
+      Derivative<Chain<Op>, T> const slope{
+          .chain = chain_of(op), .input = b.data, .input_pitch = b.pitch, .output = y.data, .output_pitch = y.pitch};
       backend.map_gradient(static_cast<Rows<T const>>(d), d, slope);
     });
   }

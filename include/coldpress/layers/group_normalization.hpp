@@ -11,12 +11,12 @@ namespace coldpress {
 /// y = weight (x - m) / sqrt(v + epsilon) + bias for samples {channels, ...}, where m and v are the mean and the biased
 /// variance of a group of neighbouring channels of the sample, with all positions (PyTorch's GroupNorm; Wu and He
 /// 2018). With groups = 0, each channel is a group: instance normalisation (PyTorch's InstanceNorm; Ulyanov et al.
-/// 2016). If `affine`, there are a weight, initially 1, and a bias, initially 0, for each channel.
+/// 2016). Each channel has a weight, initially 1, and a bias, initially 0; with lr_mult = 0 they stay so, which is
+/// PyTorch's affine=False.
 struct GroupNormalization {
   static constexpr std::string_view name = "group_normalization";
   Index groups = 32;
   float epsilon = 1e-5f;
-  bool affine = true;
   Weight weight = {}, bias = {};
 
   template <class Needs = Require>
@@ -27,17 +27,16 @@ struct GroupNormalization {
     require(epsilon > 0, "group_normalization: epsilon must be above 0");
     return in;
   }
-  constexpr Parameters<2> parameters(Shape const& in) const {
+  constexpr auto parameters(Shape const& in) const {
     Index const n = in[0];
-    return {{Parameter{"weight", "-0", {n}, Constant{1}, n, n}.with(weight),
-             Parameter{"bias", "-0-bias", {n}, Constant{0}, n, n}.with(bias)},
-            affine ? 2 : 0};
+    return std::array{Parameter{"weight", "-0", {n}, Constant{1}, n, n}.with(weight),
+                      Parameter{"bias", "-0-bias", {n}, Constant{0}, n, n}.with(bias)};
   }
   constexpr Index memory(Shape const& in) const { return 4 * count(in) + 2 * in[0]; }
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return affine && extent.training ? 2 * in[0] : 0;
+    return extent.training ? 2 * in[0] : 0;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
@@ -51,9 +50,9 @@ struct GroupNormalization {
       all.of_group(g)[1] = 1 / freestanding::sqrt(sum / static_cast<T>(all.size()) + static_cast<T>(epsilon));
     };
     auto const normalize = [&](Index c) {
-      T const *const kept = all.of_group(c / all.each), scale = kept[1] * weight_of<T>(pass, c % all.channels);
+      T const *const kept = all.of_group(c / all.each), scale = kept[1] * pass.p[0][c % all.channels];
       return [=, x = all.channel(pass.x, c), y = all.channel(pass.y, c), mean = kept[0],
-              shift = affine ? pass.p[1][c % all.channels] : T{}](Index j) { y[j] = (x[j] - mean) * scale + shift; };
+              shift = pass.p[1][c % all.channels]](Index j) { y[j] = (x[j] - mean) * scale + shift; };
     };
     in_stages(backend, pass.x, all.groups, LineSum{1, all.size(), values, keep_mean},
               LineSum{1, all.size(), squares, keep_factor}, LineLoop{all.each, all.positions, normalize});
@@ -74,7 +73,7 @@ struct GroupNormalization {
     auto const weighted = [&](int number) {
       return [&, number](Index g) {
         return [&, number, first = g * all.each](Index k) {
-          return weight_of<T>(pass, (first + k) % all.channels) * all.of_channel(first + k)[number];
+          return pass.p[0][(first + k) % all.channels] * all.of_channel(first + k)[number];
         };
       };
     };
@@ -92,14 +91,14 @@ struct GroupNormalization {
     auto const gradient = [&](Index c) {
       T const* const kept = all.of_group(c / all.each);
       return [x = all.channel(pass.x, c), dy = all.channel(pass.dy, c), dx = all.channel(pass.dx, c), mean = kept[0],
-              factor = kept[1], along_1 = kept[2], along_h = kept[3], w = weight_of<T>(pass, c % all.channels)](
-                 Index j) { dx[j] = (w * dy[j] - along_1 - (x[j] - mean) * factor * along_h) * factor; };
+              factor = kept[1], along_1 = kept[2], along_h = kept[3], w = pass.p[0][c % all.channels]](Index j) {
+        dx[j] = (w * dy[j] - along_1 - (x[j] - mean) * factor * along_h) * factor;
+      };
     };
     in_stages(backend, pass.dx, all.groups, LineLoop{all.each, all.positions, gradient});
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
-    if (!affine) return;
     Lines<T> const all{*this, pass.in, pass.memory};
     T *const dw = backend.scratch, *const db = dw + all.channels;
     sum_columns(backend, all.channels, pass.dy.rows, std::array{dw, db}, [&](Index n) {
@@ -111,15 +110,12 @@ struct GroupNormalization {
     backend.apply_gradient(dw, all.channels, pass.sinks[0]);
     backend.apply_gradient(db, all.channels, pass.sinks[1]);
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   bool operator==(GroupNormalization const&) const = default;
 
  private:
   constexpr Index count(Shape const& in) const { return groups == 0 ? in[0] : groups; }
-  template <class T>
-  constexpr T weight_of(auto const& pass, Index channel) const {
-    return affine ? pass.p[0][channel] : T{1};
-  }
   /// Groups and channels, counted over all samples, and the numbers that are kept for them.
   template <class T>
   struct Lines {
@@ -147,4 +143,4 @@ struct GroupNormalization {
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::GroupNormalization, groups, epsilon, affine, weight, bias);
+COLDPRESS_FIELDS(coldpress::GroupNormalization, groups, epsilon, weight, bias);

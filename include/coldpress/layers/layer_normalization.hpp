@@ -76,7 +76,8 @@ struct LayerNormalization {
     backend.apply_gradient(dw, size, pass.sinks[0]);
     backend.apply_gradient(db, size, pass.sinks[1]);
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(in.rank() > 1)};
   }

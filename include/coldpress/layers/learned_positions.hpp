@@ -74,8 +74,11 @@ struct LearnedPositions {
     });
     backend.apply_gradient(gradient, all, pass.sinks[0]);
   }
-  static constexpr Capabilities capabilities{
-      .backward_reads_input = false, .backward_reads_output = false, .in_place = true, .any_steps = true};
+  static constexpr Capabilities capabilities{.backward_reads_input = false,
+                                             .backward_reads_output = false,
+                                             .in_place = true,
+                                             .any_steps = true,
+                                             .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
   bool operator==(LearnedPositions const&) const = default;
 

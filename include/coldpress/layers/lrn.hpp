@@ -84,7 +84,8 @@ struct LRN {
           for (Index i = first; i < last; ++i) pass.dx.row(n)[i] -= factor * pass.x.row(n)[i] * total[i];
         });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   bool operator==(LRN const&) const = default;
 
  private:

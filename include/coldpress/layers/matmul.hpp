@@ -55,7 +55,8 @@ struct MatMul {
       }
     }
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   bool operator==(MatMul const&) const = default;
 
  private:

@@ -70,7 +70,8 @@ struct Permute {
       for_each(pass.in, first, last, [&](Index to, Index from) { dx[from] = dy[to]; });
     });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(in.rank() > 1 && axes.order[0] == 0)};
   }

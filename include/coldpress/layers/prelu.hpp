@@ -59,7 +59,8 @@ struct PReLU {
     sum_channels(backend, dy.rows, slopes(pass.in), gradient, of_channel, [](Index) {});
     backend.apply_gradient(gradient, num_parameters, pass.sinks[0]);
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(num_parameters == 1 ? in.rank() > 1 : keeps_steps(in, axis))};
   }

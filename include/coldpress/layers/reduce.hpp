@@ -85,7 +85,8 @@ struct Reduce {
       });
     });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .loops = true};
   bool operator==(Reduce const&) const = default;
 
  private:

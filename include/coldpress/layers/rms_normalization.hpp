@@ -75,7 +75,8 @@ struct RMSNormalization {
     });
     backend.apply_gradient(dw, n, pass.sinks[0]);
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(in.rank() > 1)};
   }

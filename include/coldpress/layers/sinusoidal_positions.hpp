@@ -51,8 +51,11 @@ struct SinusoidalPositions {
       for (Index i = first; i < last; ++i) pass.dx.row(n)[i] = pass.dy.row(n)[i];
     });
   }
-  static constexpr Capabilities capabilities{
-      .backward_reads_input = false, .backward_reads_output = false, .in_place = true, .any_steps = true};
+  static constexpr Capabilities capabilities{.backward_reads_input = false,
+                                             .backward_reads_output = false,
+                                             .in_place = true,
+                                             .any_steps = true,
+                                             .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
   bool operator==(SinusoidalPositions const&) const = default;
 

@@ -29,7 +29,7 @@ struct SoftmaxOver {
     normalize_lines_gradient(backend, kind(), Along{pass.in, axis}, pass.y, pass.dy, pass.dx);
   }
   static constexpr Capabilities capabilities{
-      .backward_reads_input = false, .backward_reads_output = true, .in_place = true};
+      .backward_reads_input = false, .backward_reads_output = true, .in_place = true, .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(keeps_steps(in, axis))};
   }

@@ -2,7 +2,8 @@
 #pragma once
 
 // Their own functions use a backend's primitives. A backend with takes_layers has functions of the names below
-// (concepts::LayerBackend) and computes the whole layer. The executor makes the same decision in one more place, where
+// (concepts::LayerBackend) and computes the whole layer; one with ready-made kernels does so for layers that compute in
+// loops. The executor makes the same decision in one more place, where
 // a function in between would cost instructions.
 
 #include <coldpress/core/pass.hpp>
@@ -48,7 +49,7 @@ struct ComputedBy {
 
   template <class L, class Pass>
   static constexpr void forward(Backend const& backend, L const& layer, Pass const& pass) {
-    if constexpr (whole) {
+    if constexpr (whole || has_loops<Backend, L>) {
       backend.forward(layer, pass);
     } else {
       detail::forward_of_any(backend, layer, pass);
@@ -57,7 +58,7 @@ struct ComputedBy {
   /// Computes what both gradients share, if the layer has such a function.
   template <class L, class Pass>
   static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
-    if constexpr (whole) {
+    if constexpr (whole || has_loops<Backend, L>) {
       backend.backward(layer, pass);
     } else if constexpr (requires { layer.backward(backend, pass); }) {
       layer.backward(backend, pass);
@@ -65,7 +66,7 @@ struct ComputedBy {
   }
   template <class L, class Pass>
   static constexpr void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
-    if constexpr (whole) {
+    if constexpr (whole || has_loops<Backend, L>) {
       backend.backward_input(layer, pass);
     } else {
       layer.backward_input(backend, pass);
@@ -73,7 +74,7 @@ struct ComputedBy {
   }
   template <class L, class Pass>
   static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
-    if constexpr (whole) {
+    if constexpr (whole || has_loops<Backend, L>) {
       backend.backward_parameters(layer, pass);
     } else {
       layer.backward_parameters(backend, pass);

@@ -105,7 +105,8 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g)
         using L = std::remove_cvref_t<decltype(layer)>;
         if constexpr (takes_values<Run, L>) {
           auto const pass = run.template forward_pass<L>(g, y, post_ops);
-          if constexpr (takes_layers<decltype(run.backend)> || is_linked<decltype(run.backend)>) {
+          using Backend = decltype(run.backend);
+          if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L>) {
             ComputedIn<Run>::forward(run.backend, layer, pass);
           } else {
             layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %
