@@ -157,6 +157,9 @@ class Engine final : public Executable {
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return seed_; }
+  std::unique_ptr<Executable> another() const override {
+    return std::make_unique<Engine>(std::make_unique<Graph>(*graph_), backend_, executor_, seed_, WeightsStart::zero);
+  }
 
  private:
   friend class Trainer<Backend>;

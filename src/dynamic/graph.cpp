@@ -435,7 +435,8 @@ std::vector<Executable::Weight> Graph::weights() const {
                    .shape = parameters[i].shape,
                    .other_name = weight_name(params[node], k, parameters[i]),
                    .layers = {names[node]},
-                   .lr_mult = parameters[i].lr_mult});
+                   .lr_mult = parameters[i].lr_mult,
+                   .is_statistic = parameters[i].is_statistic()});
   }
   return all;
 }
