@@ -8,6 +8,7 @@
 #include "recording.hpp"
 #include "space.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/run/execute.hpp>
 #include <coldpress/run/labels.hpp>
 #include <coldpress/run/samples.hpp>
@@ -253,7 +254,7 @@ class Engine final : public Executable {
   /// empty.
   Index samples(Program const& program, std::span<Values const> inputs) const {
     if (inputs.size() != input_shapes_.size())
-      refuse("network: takes ", input_shapes_.size(), " inputs, got ", inputs.size());
+      refuse("network: takes ", counted(input_shapes_.size(), "input"), ", got ", inputs.size());
     Index batch = 0;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (inputs[k].empty() && k > 0 && !program.plan().reads[k]) continue;
