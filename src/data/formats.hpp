@@ -2,6 +2,7 @@
 #pragma once
 
 #include "input_file.hpp"
+#include "spec_options.hpp"
 
 #include <coldpress/data/dataset.hpp>
 #include <coldpress/data/source.hpp>
@@ -20,11 +21,11 @@ namespace coldpress::data {
 class SpecOptions {
  public:
   /// Whether there is no such option yet.
-  bool add(std::string name, std::string value) { return values_.emplace(std::move(name), std::move(value)).second; }
+  bool add(std::string name, SpecValue value) { return values_.emplace(std::move(name), std::move(value)).second; }
 
   bool has(std::string_view name) const { return values_.contains(name); }
   std::string text(std::string_view name, std::string const& otherwise) const;
-  /// Between commas; none if there is no such option.
+  /// The elements of a list; none if there is no such option.
   std::vector<std::string> list(std::string_view name) const;
   /// A whole number from 1 on; 0 if there is no such option.
   Index count(std::string_view name) const;
@@ -34,7 +35,7 @@ class SpecOptions {
   bool flag(std::string_view name, bool otherwise) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, SpecValue, std::less<>> values_;
 };
 
 /// What a user asks for.
