@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view version_key = "nam_version", others_key = "nam_metadata", name_key = "name",
                            states_key = "initial_states";
-constexpr double most_rate = 1e9;  // as in .nam files
+
 struct Number {
   std::string_view key;
   std::optional<double> NamMetadata::*value;
@@ -90,7 +90,8 @@ NamMetadata nam_metadata_of(persist::Model const& model) {
           if (key == states_key) metadata.initial_states = numbers_in(value);
           if (auto const found = std::ranges::find(numbers, key, &Number::key); found != std::end(numbers))
             metadata.*(found->value) = number_in(value);
-          if (key == "sample_rate" && !(*metadata.sample_rate > 0 && *metadata.sample_rate <= most_rate))
+          if (key == "sample_rate" &&
+              !(*metadata.sample_rate > 0 && *metadata.sample_rate <= NamMetadata::most_sample_rate))
             throw FormatError{"'" + persist::printable(value.substr(0, 40)) + "' is not a number of Hz above 0"};
         },
         [&](Error& error) { error.in_field("metadata '" + persist::printable(key) + "'"); });

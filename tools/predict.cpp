@@ -15,11 +15,12 @@
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <ranges>
+#include <numeric>
 
 namespace coldpress::command {
 namespace {
@@ -62,11 +63,14 @@ data::Transforms of_samples(data::Transforms transforms) {
 
 /// One line: the largest outputs of a sample with their classes, the largest first.
 std::string best(std::span<float const> outputs, Index count, std::vector<std::string> const& names) {
-  std::vector<std::size_t> order(std::min(outputs.size(), static_cast<std::size_t>(count)));
+  std::vector<std::size_t> order(outputs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   auto const rank = [&](std::size_t i) {  // what is not a number comes last
     return std::pair{std::isnan(outputs[i]) ? std::numeric_limits<float>::infinity() : -outputs[i], i};
   };
-  std::ranges::partial_sort_copy(std::views::iota(std::size_t{0}, outputs.size()), order, {}, rank, rank);
+  auto const shown = std::min(order.size(), static_cast<std::size_t>(count));
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(shown), {}, rank);
+  order.resize(shown);
   std::string line;
   for (std::size_t const i : order)
     line +=

@@ -1,5 +1,4 @@
 #include "formats.hpp"
-#include "spec_options.hpp"
 
 #include <coldpress/data/npy.hpp>
 

@@ -1,9 +1,9 @@
 #include "spec_options.hpp"
 
-#include "formats.hpp"
+#include <coldpress/core/error.hpp>
 
-#include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace coldpress::data {
 namespace {
@@ -50,7 +50,7 @@ SpecValue take_value(std::string_view& text, std::string_view end) {
 }
 
 std::string quoted_for_list(std::string const& element) {
-  if (element.find(',') == std::string::npos && !element.starts_with('"')) return element;
+  if (element.find_first_of(",?") == std::string::npos && !element.starts_with('"')) return element;
   std::string result = "\"";
   for (char const c : element) result += c == '"' ? "\"\"" : std::string(1, c);
   return result + "\"";
@@ -64,25 +64,21 @@ std::vector<std::string> SpecOptions::list(std::string_view name) const {
   auto const found = values_.find(name);
   return found == values_.end() ? std::vector<std::string>{} : found->second.list;
 }
-Index SpecOptions::count(std::string_view name) const {
+std::optional<Index> SpecOptions::number(std::string_view name, Index least, char const* expected) const {
   auto const found = values_.find(name);
-  if (found == values_.end()) return 0;
+  if (found == values_.end()) return {};
   std::string const& text = found->second.text;
   Index value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || *end != '\0' || value < 1)
-    throw ConfigError{"the option " + found->first + " is '" + text + "', expected a whole number from 1 on"};
+  if (error != std::errc{} || *end != '\0' || value < least)
+    throw ConfigError{"the option " + found->first + " is '" + text + "', expected " + expected};
   return value;
 }
+Index SpecOptions::count(std::string_view name) const {
+  return number(name, 1, "a whole number from 1 on").value_or(0);
+}
 Index SpecOptions::integer(std::string_view name, Index otherwise) const {
-  auto const found = values_.find(name);
-  if (found == values_.end()) return otherwise;
-  std::string const& text = found->second.text;
-  Index value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || *end != '\0')
-    throw ConfigError{"the option " + found->first + " is '" + text + "', expected a whole number"};
-  return value;
+  return number(name, std::numeric_limits<Index>::min(), "a whole number").value_or(otherwise);
 }
 bool SpecOptions::flag(std::string_view name, bool otherwise) const {
   auto const found = values_.find(name);

@@ -136,6 +136,7 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
   CHECK(from_folder("e,f", "mnist:d") == "mnist:e,f/d");
   CHECK(from_folder("e,f", "npy:a,b") == R"(npy:"e,f/a","e,f/b")");
   CHECK(files_of(from_folder("e,f\"?", "npy:a,b?")) == Names{"e,f\"?/a", "e,f\"?/b"});
+  CHECK(files_of(from_folder("f", R"(npy:"a?x=1",b)")) == Names{"f/a?x=1", "f/b"});
   CHECK_THROWS_AS(files_of("tape:x"), ConfigError);
   CHECK(from_folder("f", "npy:x") == "npy:f/x");
   CHECK_THROWS_AS(from_folder("f", "npy:x,"), ConfigError);

@@ -11,8 +11,10 @@ namespace coldpress::convert {
 
 /// What a .nam file says beside its network. What it does not say is not set.
 struct NamMetadata {
+  static constexpr double most_sample_rate = 1e9;
+
   std::string version = {};                     // of the format, as the file has it; write_nam chooses its own
-  std::optional<double> sample_rate = {};       // in Hz
+  std::optional<double> sample_rate = {};       // in Hz, above 0
   std::optional<double> loudness = {};          // of the output, in dB
   std::optional<double> gain = {};              // how far it distorts, from 0 to 1
   std::optional<double> input_level_dbu = {};   // of a sine with a peak of 1 at the input
