@@ -1,5 +1,6 @@
 #include "batch.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/layer_traits.hpp>
 
 #include <algorithm>
@@ -325,8 +326,8 @@ void check_one_meaning(FileConfig const& file, Index batch) {
     Index const samples = file.shapes[i].extents[0];
     throw in_place(
         ConfigError{"shape " + as_list(to_string(file.shapes[i].extents)) + " can be a batch of " +
-                    std::to_string(samples) + (samples == 1 ? " sample " : " samples ") + coldpress::to_string(first) +
-                    " or one sample " + coldpress::to_string(second) +
+                    counted(samples, "sample") + " " + coldpress::to_string(first) + " or one sample " +
+                    coldpress::to_string(second) +
                     ", and the networks differ; write sampleShape = " + as_list(coldpress::to_string(first)) +
                     " for the first or sampleShape = " + as_list(coldpress::to_string(second)) + " for the second"},
         layer, field);

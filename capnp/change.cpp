@@ -3,6 +3,8 @@
 #include "text.hpp"
 #include "values.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <charconv>
 #include <vector>
 
@@ -45,8 +47,7 @@ DynamicStruct::Builder entry(DynamicStruct::Builder in, std::string const& name)
       throw FormatError{"'" + list + "' is not a list with entries that have fields"};
     auto const entries = in.has(*field) ? in.get(*field).as<capnp::DynamicList>().size() : 0;
     if (index >= entries) {
-      throw FormatError{"'" + list + "' has " + std::to_string(entries) + (entries == 1 ? " entry" : " entries") +
-                        ", so there is no '" + name + "'"};
+      throw FormatError{"'" + list + "' has " + counted(entries, "entry") + ", so there is no '" + name + "'"};
     }
     return in.get(*field).as<capnp::DynamicList>()[static_cast<unsigned>(index)].as<DynamicStruct>();
   }

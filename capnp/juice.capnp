@@ -37,6 +37,13 @@ struct Layer $juice(3) {
   transforms @5 :List(Transform);
   # If the network tells classes apart, their names.
   classes @6 :List(Text);
+  # What is known of the network beside its layers, such as the sample rate of a model of a device. Each key is there once.
+  metadata @7 :List(Entry);
+}
+
+struct Entry {
+  key @0 :Text;
+  value @1 :Text;
 }
 
 struct LayerConfig $juice(19) {

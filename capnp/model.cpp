@@ -1,12 +1,36 @@
 #include <coldpress/persist/model.hpp>
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/atomic_file.hpp>
 
 #include "content.hpp"
 #include "message.hpp"
 #include "transforms.hpp"
 
+#include <set>
+
 namespace coldpress::persist {
+namespace {
+
+void check_number_of_metadata(std::size_t count) {
+  if (count > max_metadata)
+    throw FormatError{"has " + counted(count, "entry") + ", at most " + std::to_string(max_metadata) + " are allowed"};
+}
+
+void check_metadata(std::vector<Entry> const& metadata) {
+  std::set<std::string_view> keys;
+  for (std::size_t i = 0; i < metadata.size(); ++i) {
+    std::string const& key = metadata[i].key;
+    in_field("metadata[" + std::to_string(i) + "].key", [&] {
+      check_text(key);
+      if (key.empty()) throw FormatError{"is empty"};
+      if (!keys.insert(key).second) throw FormatError{"'" + printable(key) + "' is there twice"};
+    });
+    in_field("metadata[" + std::to_string(i) + "].value", [&] { check_text(metadata[i].value); });
+  }
+}
+
+}  // namespace
 
 Model read_layer(schema::Layer::Reader file, bool of_juice) {
   Model model{.name = text_of(file.getName())};
@@ -21,6 +45,10 @@ Model read_layer(schema::Layer::Reader file, bool of_juice) {
   in_field("classes", [&] {
     for (auto const name : file.getClasses()) check_text(model.classes.emplace_back(text_of(name)));
   });
+  in_field("metadata", [&] { check_number_of_metadata(file.getMetadata().size()); });
+  for (auto const entry : file.getMetadata())
+    model.metadata.push_back({text_of(entry.getKey()), text_of(entry.getValue())});
+  check_metadata(model.metadata);
   return model;
 }
 
@@ -33,6 +61,15 @@ void write_layer(schema::Layer::Builder file, Model const& model) {
   data::check_fitted(model.transforms);
   if (!model.transforms.empty())
     write_transforms(file.initTransforms(list_size(model.transforms.size())), model.transforms);
+  in_field("metadata", [&] { check_number_of_metadata(model.metadata.size()); });
+  check_metadata(model.metadata);
+  if (!model.metadata.empty()) {
+    auto metadata = file.initMetadata(list_size(model.metadata.size()));
+    for (unsigned i = 0; i < metadata.size(); ++i) {
+      metadata[i].setKey(text_for(model.metadata[i].key));
+      metadata[i].setValue(text_for(model.metadata[i].value));
+    }
+  }
   if (model.classes.empty()) return;
   in_field("classes", [&] {
     auto classes = file.initClasses(list_size(model.classes.size()));

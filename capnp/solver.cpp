@@ -2,6 +2,8 @@
 // it.
 #include "weights.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 
 namespace coldpress::persist {
@@ -45,8 +47,7 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
       checkpoint.solver.solver);
   bool const told = checkpoint.solver != dynamic::SolverConfig{} && its_states == kept;
   std::string const its = told ? "the checkpoint's optimizer is " + name
-                               : "the checkpoint's optimizer has " + std::to_string(kept) +
-                                     (kept == 1 ? " state" : " states") + " per weight";
+                               : "the checkpoint's optimizer has " + counted(kept, "state") + " per weight";
   if (told && name != optimizer) throw MismatchError{its + ", but the solver's is " + std::string{optimizer}};
   if (kept != states)
     throw MismatchError{its + ", but the solver's " + std::string{optimizer} + " has " + std::to_string(states)};

@@ -119,6 +119,7 @@ NamModel read_nam(std::string const& path, NamOptions const& options) {
     auto const input = input_of(parsed.network, options.input);
     result.model.config = nam::to_config(parsed.network, input, parsed.network.weights);
     result.model.name = result.metadata.name.value_or("network");
+    result.model.metadata = entries_of(result.metadata);
     result.model.weights = tensors_of(result.model.config, parsed.network.weights);
     return result;
   });

@@ -1,6 +1,8 @@
 // One model of a .nam file: its version, architecture, weights and metadata.
 #include "nam_parse.hpp"
 
+#include <coldpress/convert/nam.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -101,7 +103,7 @@ void add_metadata(Node const& model, Parsed& parsed) {
   auto const rate = model.find_value("sample_rate");
   if (!rate) return;
   double const value = rate->number();
-  if (!(value > 0 && value <= 1e9)) rate->expected("a number of Hz above 0");
+  if (!(value > 0 && value <= NamMetadata::most_sample_rate)) rate->expected("a number of Hz above 0");
   if (parsed.sample_rate && *parsed.sample_rate != value)
     rate->expected(described(*parsed.sample_rate) + ", which the model inside has");
   parsed.sample_rate = value;

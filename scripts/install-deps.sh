@@ -21,7 +21,7 @@ packages=(g++ cmake ninja-build ccache git pkg-config
 # coldpress::images is left out, and without libsndfile, coldpress::sound. Without lv2-dev, there is no LV2 plugin; without
 # libsamplerate, models play at their own sample rate only. The hosts play the plugin.
 optional=(time valgrind libhdf5-dev python3-h5py libprotobuf-dev protobuf-compiler nlohmann-json3-dev libpng-dev libjpeg-dev
-  libsndfile1-dev python3-pil help2man lv2-dev libsamplerate0-dev lilv-utils sordi jalv jackd2)
+  libsndfile1-dev python3-pil help2man lv2-dev libsamplerate0-dev lilv-utils sordi jalv jackd2 zsh)
 
 cuobjdump=0
 tensorboard=0

@@ -74,7 +74,6 @@ dynamic::LayerConfig amp_training(std::string const& architecture, Index length,
 bool is_nam(std::string const& path) { return path.ends_with(".nam"); }
 
 void write_amp(std::string const& path, TrainedAmp const& amp) {
-  if (!is_nam(path)) return persist::write_model(path, amp.model);
   convert::NamMetadata metadata{.sample_rate = static_cast<double>(amp.sample_rate),
                                 .loudness = amp.loudness,
                                 .name = persist::printable(std::filesystem::path{path}.stem().string())};
@@ -83,7 +82,10 @@ void write_amp(std::string const& path, TrainedAmp const& amp) {
     std::snprintf(text, sizeof text, R"({"training": {"validation_esr": %.6g}})", amp.ratio);
     metadata.others = text;
   }
-  convert::write_nam(path, amp.model, metadata);
+  if (is_nam(path)) return convert::write_nam(path, amp.model, metadata);
+  persist::Model model = amp.model;
+  model.metadata = convert::entries_of(metadata);
+  persist::write_model(path, model);
 }
 
 }  // namespace coldpress::command

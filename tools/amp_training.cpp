@@ -4,6 +4,7 @@
 #include "solver_text.hpp"
 #include "writable.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/progress.hpp>
 #include <coldpress/data/segments.hpp>
 #include <coldpress/train.hpp>
@@ -35,9 +36,9 @@ Index open_signals(AmpOptions const& options, data::SignalPair& signals) {
     throw DataError{"no delay was found between " + options.input + " and " + options.output +
                     ": the second does not seem to follow from the first. With --delay 0 they are taken as they are"};
   }
-  std::printf("the output comes %td sample%s (%.2f ms) %s the input%s\n", std::abs(*found),
-              std::abs(*found) == 1 ? "" : "s", 1000 * static_cast<double>(std::abs(*found)) / rate,
-              *found < 0 ? "before" : "after", options.delay ? ", as given" : "");
+  std::printf("the output comes %s (%.2f ms) %s the input%s\n", counted(std::abs(*found), "sample").c_str(),
+              1000 * static_cast<double>(std::abs(*found)) / rate, *found < 0 ? "before" : "after",
+              options.delay ? ", as given" : "");
   data::correct_delay(signals, *found);
   return *found;
 }
@@ -98,7 +99,7 @@ std::optional<double> loudness_of(std::vector<float> const& sound) {
 
 std::string configuration(AmpOptions const& options, Index delay) {
   return "architecture " + options.architecture + "\ninput " + options.input + "\noutput " + options.output +
-         "\ndelay " + std::to_string(delay) + " samples\nmean squared error " +
+         "\ndelay " + counted(delay, "sample") + "\nmean squared error " +
          rounded(static_cast<double>(options.losses.squares), 6) + ", error to signal ratio " +
          rounded(static_cast<double>(options.losses.ratio), 6) + " (pre-emphasis " +
          rounded(static_cast<double>(options.losses.pre_emphasis), 6) + "), spectra " +
@@ -177,8 +178,8 @@ void train_amp(AmpOptions const& options) {
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
-  std::printf("%td segments to learn from, %td held out, %td parameters\n", parts.training->size(),
-              parts.held_out->size(), parameters);
+  std::printf("%s to learn from, %td held out, %s\n", counted(parts.training->size(), "segment").c_str(),
+              parts.held_out->size(), counted(parameters, "parameter").c_str());
   std::uint64_t const before = trainer.iteration();
   trainer.run();
   Attempts attempt;

@@ -8,6 +8,7 @@
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
@@ -30,44 +31,42 @@ struct Format {
   std::function<void(std::string const&, data::NpyArray const&)> write_array = {};
 };
 
-/// What the networks of .nam files are read with, and what such a file says beside its network.
+/// What the networks of .nam files are read with, and what such a file has to choose from.
 struct Nam {
   double size = 1;
-  convert::NamMetadata metadata = {};
   std::vector<double> sizes = {};
 };
 
 std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<Nam>()) {
-  return {{.name = "juice",
-           .endings = {".juice"},
-           .read_network = [](std::string const& path, dynamic::LayerConfig const&,
-                              convert::Options const&) { return Conversion{.model = persist::read_model(path)}; },
-           .write_network = persist::write_model},
-          {.name = "nam",
-           .endings = {".nam"},
-           .read_network =
-               [nam](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
-                 auto read = convert::read_nam(path, {.size = nam->size, .input = options.input});
-                 nam->metadata = std::move(read.metadata);
-                 nam->sizes = std::move(read.sizes);
-                 return Conversion{.model = std::move(read.model)};
-               },
-           .write_network = [nam](std::string const& path,
-                                  persist::Model const& model) { convert::write_nam(path, model, nam->metadata); }},
-          {.name = "mocha",
-           .endings = {".hdf5", ".h5"},
-           .weights_only = true,
-           .read_network = convert::read_mocha,
-           .write_network = convert::write_mocha,
-           .read_array = convert::read_mocha_mean},
-          {.name = "caffe",
-           .endings = {".caffemodel", ".binaryproto"},
-           .weights_only = true,
-           .read_network = convert::read_caffe,
-           .read_array = convert::read_caffe_mean},
-          {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
-             data::write_npy(path, array.extents, array.values);
-           }}};
+  return {
+      {.name = "juice",
+       .endings = {".juice"},
+       .read_network = [](std::string const& path, dynamic::LayerConfig const&,
+                          convert::Options const&) { return Conversion{.model = persist::read_model(path)}; },
+       .write_network = persist::write_model},
+      {.name = "nam",
+       .endings = {".nam"},
+       .read_network =
+           [nam](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+             auto read = convert::read_nam(path, {.size = nam->size, .input = options.input});
+             nam->sizes = std::move(read.sizes);
+             return Conversion{.model = std::move(read.model)};
+           },
+       .write_network = [](std::string const& path, persist::Model const& model) { convert::write_nam(path, model); }},
+      {.name = "mocha",
+       .endings = {".hdf5", ".h5"},
+       .weights_only = true,
+       .read_network = convert::read_mocha,
+       .write_network = convert::write_mocha,
+       .read_array = convert::read_mocha_mean},
+      {.name = "caffe",
+       .endings = {".caffemodel", ".binaryproto"},
+       .weights_only = true,
+       .read_network = convert::read_caffe,
+       .read_array = convert::read_caffe_mean},
+      {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
+         data::write_npy(path, array.extents, array.values);
+       }}};
 }
 
 /// The names of the formats for which `has` holds.
@@ -100,21 +99,15 @@ struct ConvertOptions {
 };
 
 /// What is not said by the network alone.
-void report(Nam const& nam, Format const& to, ConvertOptions const& options) {
+void report(Nam const& nam, Format const& to, persist::Model const& model, ConvertOptions const& options) {
   std::vector<std::string> sizes, lost;
   for (double const size : nam.sizes) sizes.push_back(to_string(static_cast<float>(size)));
   if (sizes.size() > 1) {
     show("note: " + options.input + " has a network for each of the sizes " + joined(sizes) + ", of which --size " +
          to_string(static_cast<float>(nam.size)) + " chooses one");
   }
-  auto const add = [&](char const* name, std::optional<double> const& value, char const* unit) {
-    if (value) lost.push_back(name + std::string{" "} + to_string(static_cast<float>(*value)) + unit);
-  };
-  add("sample rate", nam.metadata.sample_rate, " Hz");
-  add("loudness", nam.metadata.loudness, " dB");
-  add("input level", nam.metadata.input_level_dbu, " dBu");
-  add("output level", nam.metadata.output_level_dbu, " dBu");
-  if (to.name != "nam" && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
+  for (auto const& [key, value] : model.metadata) lost.push_back(key);
+  if (to.weights_only && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
 }
 
 void report(Conversion const& conversion, std::string const& output) {
@@ -124,7 +117,7 @@ void report(Conversion const& conversion, std::string const& output) {
     text += "note: " + weight + " is not in the file and has its initial value\n";
   for (std::string const& blob : conversion.unused)
     text += "note: " + blob + " is not used, because the config has no such layer\n";
-  show(text + output + ": " + std::to_string(count(conversion.model.weights)) + " parameters");
+  show(text + output + ": " + counted(count(conversion.model.weights), "parameter"));
 }
 
 void convert_network(Format const& from, Format const& to, ConvertOptions const& options) {
@@ -157,7 +150,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   if ((to.weights_only || to.name == "nam") && !conversion.model.transforms.empty())
     show("note: " + options.output + " cannot hold the transforms of samples");
   to.write_network(options.output, conversion.model);
-  report(*options.nam, to, options);
+  report(*options.nam, to, conversion.model, options);
   report(conversion, options.output);
 }
 

@@ -6,6 +6,7 @@
 #include "print.hpp"
 #include "writable.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/data/batches.hpp>
 
@@ -23,8 +24,9 @@ namespace {
 std::string grammar() {
   std::string text =
       "Data is named FORMAT:FILES or FORMAT:FILES?OPTION=VALUE&OPTION=VALUE. Options begin at the last question mark; "
-      "if "
-      "the name of a file has one and there are no options, end the data with another.\n";
+      "if the name of a file has one and there are no options, end the data with another. Where commas separate files, "
+      "names or columns, one that has a comma (or &, or ?) itself is written in double quotes, in which a quote is "
+      "doubled: ?ignore=\"price, net\",id\n";
   for (data::SpecHelp const& format : data::spec_help()) {
     text += "\n  " + format.spec + "\n      " + format.meaning + "\n";
     for (auto const& [option, meaning] : format.options) text += "      ?" + option + "=  " + meaning + "\n";
@@ -51,7 +53,7 @@ class Range {
                                    : "from " + to_string(least_) + " to " + to_string(greatest_) + ", mean " +
                                          to_string(static_cast<float>(sum_ / static_cast<double>(count_)));
     if (others_ > 0)
-      text += "; " + std::to_string(others_) + (others_ == 1 ? " value is" : " values are") +
+      text += "; " + counted(others_, "value") + (others_ == 1 ? " is" : " are") +
               " NaN or infinite, first in sample " + std::to_string(first_other_) + ", so it cannot be trained on";
     return text;
   }
@@ -144,7 +146,7 @@ void inspect(Inspection const& options) {
       if (sheet) sheet->add(drawable(row(batch.samples, sample)));
     }
   }
-  show(spec + ": " + std::to_string(source->size()) + " samples");
+  show(spec + ": " + counted(source->size(), "sample"));
   show("samples of " + to_string(sample) + ", " + samples.text());
   if (target.size() > 0) show("targets of " + to_string(target) + ", " + targets.text());
   show_skipped(*source);

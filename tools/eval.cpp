@@ -4,6 +4,7 @@
 #include "options.hpp"
 #include "print.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
@@ -58,7 +59,8 @@ void eval(Options const& options) {
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
   if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
-  std::printf("%td samples, %.0f samples/s\n", source->size(), static_cast<double>(source->size()) / time.count());
+  std::printf("%s, %.0f samples/s\n", counted(source->size(), "sample").c_str(),
+              static_cast<double>(source->size()) / time.count());
 }
 
 template <class... Losses>

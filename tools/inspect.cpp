@@ -5,8 +5,11 @@
 #include "print.hpp"
 #include "solver_text.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
+
+#include <algorithm>
 
 namespace coldpress::command {
 namespace {
@@ -57,10 +60,22 @@ std::string classes(std::vector<std::string> const& names) {
   return text.empty() ? text : section("classes", text);
 }
 
+std::string metadata(std::vector<persist::Entry> const& entries) {
+  constexpr std::size_t most = 200;  // bytes
+  std::string text;
+  for (auto const& [key, value] : entries) {
+    std::size_t shown = std::min(value.size(), most);
+    while (shown < value.size() && (static_cast<unsigned char>(value[shown]) & 0xc0) == 0x80)
+      --shown;  // in a character
+    text += key + ": " + value.substr(0, shown) + (shown < value.size() ? "...\n" : "\n");
+  }
+  return text.empty() ? text : section("metadata", text);
+}
+
 std::string text(Model const& model) {
   return section("config", tree(model.config)) + transforms(model.transforms) + classes(model.classes) +
-         section("weights", table(model.weights)) + section("parameters", std::to_string(count(model.weights)) + "\n") +
-         plan(model.config);
+         metadata(model.metadata) + section("weights", table(model.weights)) +
+         section("parameters", std::to_string(count(model.weights)) + "\n") + plan(model.config);
 }
 
 /// What trainings and checkpoints have in common.
@@ -81,8 +96,8 @@ std::string text(Training const& training) {
 }
 
 std::string text(Checkpoint const& checkpoint) {
-  std::string const progress = std::to_string(checkpoint.iteration) + " steps: " + std::to_string(checkpoint.epoch) +
-                               " epochs and " + std::to_string(checkpoint.position) + " samples\n";
+  std::string const progress = counted(checkpoint.iteration, "step") + ": " + counted(checkpoint.epoch, "epoch") +
+                               " and " + counted(checkpoint.position, "sample") + "\n";
   return text(checkpoint.model) + run(checkpoint) + section("optimizer state", table(checkpoint.optimizer_state)) +
          section("done", progress);
 }

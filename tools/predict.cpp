@@ -5,6 +5,7 @@
 #include "print.hpp"
 #include "writable.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/images.hpp>
 #include <coldpress/data/npy.hpp>
@@ -14,11 +15,12 @@
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <ranges>
+#include <numeric>
 
 namespace coldpress::command {
 namespace {
@@ -31,23 +33,24 @@ struct Options {
   bool cuda_filters = false;
 };
 
-/// A picture is resized to what the network takes, if its file says that.
-std::string spec_of_picture(std::string const& file, persist::Model const& model) {
-  std::string spec = "images:" + file + "?";
+/// Pictures are resized to what the network takes, if its file says that and the user says nothing else.
+std::string resized(std::string const& spec, persist::Model const& model) {
   auto const* const container = std::get_if<dynamic::SequentialConfig>(&model.config.layer_type);
   bool const crops = std::ranges::any_of(
       model.transforms, [](data::Transform const& transform) { return std::holds_alternative<data::Crop>(transform); });
   if (!container || container->inputs.empty() || crops) return spec;
   Shape const& in = container->inputs[0].shape;
   if (in.rank() != 3 || (in[0] != 1 && in[0] != 3)) return spec;
-  return spec + "width=" + std::to_string(in[2]) + "&height=" + std::to_string(in[1]) +
-         "&channels=" + std::to_string(in[0]);
+  std::pair<std::string, std::string> const size[] = {
+      {"width", std::to_string(in[2])}, {"height", std::to_string(in[1])}, {"channels", std::to_string(in[0])}};
+  return data::with_defaults(spec, size);
 }
 
 std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model,
                                          data::ReadOptions reading) {
+  if (input.starts_with("images:")) return data::open_samples(resized(input, model), reading);
   if (data::is_spec(input)) return data::open_samples(input, reading);
-  if (data::is_picture_file(input)) return data::open_samples(spec_of_picture(input, model), reading);
+  if (data::is_picture_file(input)) return data::open_samples(resized("images:" + input + "?", model), reading);
   return data::open_npy(input, {}, reading);
 }
 
@@ -60,11 +63,14 @@ data::Transforms of_samples(data::Transforms transforms) {
 
 /// One line: the largest outputs of a sample with their classes, the largest first.
 std::string best(std::span<float const> outputs, Index count, std::vector<std::string> const& names) {
-  std::vector<std::size_t> order(std::min(outputs.size(), static_cast<std::size_t>(count)));
+  std::vector<std::size_t> order(outputs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   auto const rank = [&](std::size_t i) {  // what is not a number comes last
     return std::pair{std::isnan(outputs[i]) ? std::numeric_limits<float>::infinity() : -outputs[i], i};
   };
-  std::ranges::partial_sort_copy(std::views::iota(std::size_t{0}, outputs.size()), order, {}, rank, rank);
+  auto const shown = std::min(order.size(), static_cast<std::size_t>(count));
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(shown), {}, rank);
+  order.resize(shown);
   std::string line;
   for (std::size_t const i : order)
     line +=
@@ -111,7 +117,7 @@ void predict(Options const& options) {
   }
   output->finish();
   show_skipped(*raw);
-  std::printf("%td samples of %s to %s in %s\n", raw->size(), to_string(raw->sample_shape()).c_str(),
+  std::printf("%s of %s to %s in %s\n", counted(raw->size(), "sample").c_str(), to_string(raw->sample_shape()).c_str(),
               to_string(shape).c_str(), options.output.c_str());
   if (options.top > 0)
     std::printf("computed in %.3g s, %.0f samples/s\n", time.count(), static_cast<double>(raw->size()) / time.count());

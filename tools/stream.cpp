@@ -6,6 +6,7 @@
 #include "writable.hpp"
 
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/sound.hpp>
 #include <coldpress/dynamic/stream.hpp>
@@ -44,7 +45,7 @@ Played open_model(Options const& options) {
         auto network = persist::layer_of(backend, read.model);
         Shape const in = network.input_shape();
         if (in.rank() == 2 && in[0] > 1) network = persist::layer_of(backend, read.model, Shape{in[1]});
-        return Played{std::move(network), read.metadata.sample_rate};
+        return Played{std::move(network), convert::nam_metadata_of(read.model).sample_rate};
       },
       [&](Error& error) { error.in_file(options.model); });
 }
@@ -56,7 +57,7 @@ struct SignalFile {
 };
 SignalFile read_signal(std::string const& path, Index features) {
   auto const refuse_features = [&](Index found) {
-    throw DataError{"'" + path + "' has " + std::to_string(found) + " values per step, the network takes " +
+    throw DataError{"'" + path + "' has " + counted(found, "value") + " per step, the network takes " +
                     std::to_string(features)};
   };
   if (path.ends_with(".wav")) {
@@ -105,7 +106,7 @@ void stream(Options const& options) {
     through.process(part(signal.values, played.in()), part(y, played.out()));
   }
   write_signal(options, std::move(y), played.out(), rate ? rate : played.sample_rate);
-  std::printf("%td steps, after %td of silence, written to ", steps, settled);
+  std::printf("%s, after %td of silence, written to ", counted(steps, "step").c_str(), settled);
   show(options.output, stdout);
 }
 
@@ -130,8 +131,9 @@ void bench(Options const& options) {
   }
   std::ranges::sort(times);
   double const median = times[times.size() / 2], rate = played.sample_rate.value_or(48000);
-  std::printf("blocks of %td steps: %.2f us each (median; %.2f us at least, %.2f us in 999 of 1,000 calls)\n",
-              options.block, median * 1e6, times[0] * 1e6, times[times.size() * 999 / 1000] * 1e6);
+  std::printf("blocks of %s: %.2f us each (median; %.2f us at least, %.2f us in 999 of 1,000 calls)\n",
+              counted(options.block, "step").c_str(), median * 1e6, times[0] * 1e6,
+              times[times.size() * 999 / 1000] * 1e6);
   std::printf("%.1f times as fast as real time at %.0f steps per second\n",
               static_cast<double>(options.block) / rate / median, rate);
 }

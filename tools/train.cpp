@@ -6,6 +6,7 @@
 #include "report.hpp"
 #include "run.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/progress.hpp>
 #include <coldpress/train.hpp>
 
@@ -207,8 +208,8 @@ void train_run(Options const& options) {
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
-  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", data.training().size(),
-              to_string(data.training().sample_shape()).c_str(), parameters, run.batch,
+  std::printf("%s of %s, %s, batch %td, %s\n", counted(data.training().size(), "sample").c_str(),
+              to_string(data.training().sample_shape()).c_str(), counted(parameters, "parameter").c_str(), run.batch,
               options.computing.backend.c_str());
   std::uint64_t const before = trainer.iteration();
   trainer.run();

@@ -21,9 +21,11 @@ bool is_nam(std::string const& path) {
   return ending == ".nam";
 }
 convert::NamModel read(std::string const& path, PlayOptions const& options) {
-  if (!is_nam(path)) return {.model = persist::read_model(path)};
-  auto all = convert::read_nam(path, {.size = options.size});
-  if (!all.metadata.sample_rate) all.metadata.sample_rate = nam_sample_rate;
+  bool const nam = is_nam(path);
+  auto all =
+      nam ? convert::read_nam(path, {.size = options.size}) : convert::NamModel{.model = persist::read_model(path)};
+  if (!nam) all.metadata = convert::nam_metadata_of(all.model);
+  if (!all.metadata.version.empty() && !all.metadata.sample_rate) all.metadata.sample_rate = nam_sample_rate;
   return all;
 }
 

@@ -3,6 +3,8 @@
 #include "extents.hpp"
 #include "zip_file.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -89,9 +91,9 @@ std::string ArrayRows::value_at(Index i) const {
 
 std::unique_ptr<Source> array_source(ArrayRows samples, std::optional<ArrayRows> targets) {
   if (targets && targets->rows() != samples.rows())
-    fail_in<FormatError>(targets->path(), targets->place() + "holds " + std::to_string(targets->rows()) +
-                                              (targets->rows() == 1 ? " target" : " targets") + " for the " +
-                                              std::to_string(samples.rows()) + " samples of " + samples.name());
+    fail_in<FormatError>(targets->path(), targets->place() + "holds " + counted(targets->rows(), "target") +
+                                              " for the " + counted(samples.rows(), "sample") + " of " +
+                                              samples.name());
   return std::make_unique<ArraySource>(std::move(samples), std::move(targets));
 }
 

@@ -2,6 +2,8 @@
 
 #include "positioned_file.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -110,8 +112,8 @@ Opened open_cifar(Cifar kind, Part part, Request const& request) {
   if (auto const file = fs::path{request.paths[0]} / labels->names_file; fs::exists(file, ignored)) {
     classes = lines_of(file.string());
     if (static_cast<Index>(classes.size()) != labels->classes)
-      fail_in<FormatError>(file.string(), "names " + std::to_string(classes.size()) + " classes, expected " +
-                                              std::to_string(labels->classes));
+      fail_in<FormatError>(
+          file.string(), "names " + counted(classes.size(), "class") + ", expected " + std::to_string(labels->classes));
   }
   std::vector<PositionedFile> files;
   std::vector<Index> starts{0};

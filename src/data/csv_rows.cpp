@@ -1,5 +1,7 @@
 #include "csv_rows.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -62,8 +64,8 @@ bool CsvRows::next_line() {
     split(*line);
     if (columns_ == 0) columns_ = fields_.size();
     if (fields_.size() != columns_)
-      malformed(fields_.size() - 1, "the line ends here, with " + std::to_string(fields_.size()) +
-                                        " fields, but the first line has " + std::to_string(columns_));
+      malformed(fields_.size() - 1, "the line ends here, with " + counted(fields_.size(), "field") +
+                                        ", but the first line has " + std::to_string(columns_));
     return true;
   }
   return false;

@@ -2,15 +2,10 @@
 
 #include "held_out.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/sample_stream.hpp>
 
 namespace coldpress::data {
-namespace {
-
-std::string counted(std::size_t n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
-
-}  // namespace
-
 void check(Dataset const& dataset) {
   auto const rows = [](std::vector<float> const& values, Shape const& shape, std::string const& what) {
     auto const size = static_cast<std::size_t>(shape.size());

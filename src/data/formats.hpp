@@ -2,12 +2,12 @@
 #pragma once
 
 #include "input_file.hpp"
+#include "spec_options.hpp"
 
 #include <coldpress/data/dataset.hpp>
 #include <coldpress/data/source.hpp>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,27 +15,6 @@
 #include <vector>
 
 namespace coldpress::data {
-
-/// The options at the end of a spec. All of these throw ConfigError for a value that an option cannot have.
-class SpecOptions {
- public:
-  /// Whether there is no such option yet.
-  bool add(std::string name, std::string value) { return values_.emplace(std::move(name), std::move(value)).second; }
-
-  bool has(std::string_view name) const { return values_.contains(name); }
-  std::string text(std::string_view name, std::string const& otherwise) const;
-  /// Between commas; none if there is no such option.
-  std::vector<std::string> list(std::string_view name) const;
-  /// A whole number from 1 on; 0 if there is no such option.
-  Index count(std::string_view name) const;
-  /// A whole number, which may be negative.
-  Index integer(std::string_view name, Index otherwise) const;
-  /// 1 or 0.
-  bool flag(std::string_view name, bool otherwise) const;
-
- private:
-  std::map<std::string, std::string, std::less<>> values_;
-};
 
 /// What a user asks for.
 struct Request {

@@ -1,6 +1,7 @@
 // How many samples a fraction of a data set is.
 #pragma once
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/error.hpp>
 #include <coldpress/core/shape.hpp>
 
@@ -13,8 +14,8 @@ namespace coldpress::data {
 inline Index held_out_count(Index size, double fraction) {
   double const wanted = std::round(fraction * static_cast<double>(size));
   if (!(wanted >= 1 && wanted < static_cast<double>(size)))
-    throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + std::to_string(size) +
-                      (size == 1 ? " sample" : " samples") + " leaves one of the parts empty"};
+    throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + counted(size, "sample") +
+                      " leaves one of the parts empty"};
   return static_cast<Index>(wanted);
 }
 

@@ -2,6 +2,8 @@
 
 #include "extents.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 namespace coldpress::data {
 
 IdxArray read_idx(std::string const& path, int rank, ReadOptions options) {
@@ -11,8 +13,7 @@ IdxArray read_idx(std::string const& path, int rank, ReadOptions options) {
     source.malformed("is not an IDX file: it must begin with two zero bytes, a type and a rank");
   if (magic[2] != 0x08)
     source.malformed("holds values of IDX type " + std::to_string(magic[2]) + ", expected 8 (unsigned bytes)");
-  if (magic[3] != rank)
-    source.malformed("has " + std::to_string(magic[3]) + " extents, expected " + std::to_string(rank));
+  if (magic[3] != rank) source.malformed("has " + counted(magic[3], "extent") + ", expected " + std::to_string(rank));
 
   IdxArray array;
   for (int axis = 0; axis < rank; ++axis) {

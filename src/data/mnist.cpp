@@ -2,6 +2,7 @@
 
 #include "extents.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/idx.hpp>
 
 #include <array>
@@ -36,9 +37,8 @@ Opened open_mnist(Part part, Request const& request) {
   dataset.sample_shape = sample_shape(images.extents, images_file);
   dataset.target_shape = sample_shape(labels.extents, labels_file);
   if (labels.extents[0] != images.extents[0])
-    fail_in<FormatError>(labels_file, "holds " + std::to_string(labels.extents[0]) +
-                                          (labels.extents[0] == 1 ? " label" : " labels") + " for the " +
-                                          std::to_string(images.extents[0]) + " images of " + images_file);
+    fail_in<FormatError>(labels_file, "holds " + counted(labels.extents[0], "label") + " for the " +
+                                          counted(images.extents[0], "image") + " of " + images_file);
   dataset.samples.resize(images.values.size());
   std::ranges::transform(images.values, dataset.samples.begin(),
                          [](std::uint8_t pixel) { return static_cast<float>(pixel) / 255; });

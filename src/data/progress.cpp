@@ -1,5 +1,7 @@
 #include <coldpress/data/progress.hpp>
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -59,7 +61,7 @@ std::string progress_line(ProgressState const& state, int width) {
 
   std::string text;
   // Rounded down, so that 100% appears only when everything is done.
-  text += known ? formatted("%3d%%", static_cast<int>(100 * share)) : std::to_string(state.done) + " samples";
+  text += known ? formatted("%3d%%", static_cast<int>(100 * share)) : counted(state.done, "sample");
   if (!std::isnan(state.loss)) text += formatted("  loss %.4g", state.loss);
   if (speed > 0) {
     text.append("  ").append(rate(speed)).append(" samples/s");

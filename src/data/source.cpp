@@ -3,6 +3,7 @@
 #include "held_out.hpp"
 #include "parts.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/data/sample_stream.hpp>
 
@@ -66,7 +67,7 @@ Source::Description describe(Source const& source, std::vector<Index> const& row
   Source::Description description = source.description();
   bool const ascending = std::ranges::adjacent_find(rows, std::ranges::greater_equal{}) == rows.end();
   if (rows.empty() || !ascending || rows.front() < 0 || rows.back() >= description.size)
-    throw ConfigError{"a subset of " + std::to_string(description.size) + " samples is given by " +
+    throw ConfigError{"a subset of " + counted(description.size, "sample") + " is given by " +
                       std::to_string(rows.size()) + " numbers, expected at least one, in ascending order"};
   description.size = static_cast<Index>(rows.size());
   description.blocks = blocks_of(description.blocks, rows);

@@ -3,7 +3,6 @@
 #include <coldpress/data/npy.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -154,32 +153,34 @@ struct Spec {
 SpecOptions parse_options(Format const& format, std::string_view text) {
   SpecOptions options;
   while (!text.empty()) {
-    std::string_view const part = text.substr(0, text.find('&'));
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
-    auto const equals = part.find('=');
-    std::string const name{part.substr(0, equals)};
+    std::string_view const before = text.substr(0, text.find_first_of("&="));
+    std::string const name{before};
     std::string known;
     for (auto const& option : format.options) known += (known.empty() ? "" : ", ") + std::string{option.name};
     if (std::ranges::find(format.options, name, &SpecHelp::Option::name) == format.options.end())
       throw ConfigError{std::string{format.name} + ": has no option '" + name + "'" +
                         (known.empty() ? ", since it has none" : "; it has " + known) +
                         ". If the '?' is part of a file's name, end the data with another '?'"};
-    if (equals == std::string_view::npos || equals + 1 == part.size())
+    text.remove_prefix(before.size());
+    bool const given = text.starts_with('=');
+    text.remove_prefix(given);
+    SpecValue value = with_context([&] { return take_value(text, "&"); },
+                                   [&](Error& error) { error.in_field("the option '" + name + "'"); });
+    if (!given || value.text.empty())
       throw ConfigError{"the option '" + name + "' has no value, as in " + name + "=VALUE"};
-    if (!options.add(name, std::string{part.substr(equals + 1)}))
-      throw ConfigError{"the option '" + name + "' is given twice"};
+    if (!options.add(name, std::move(value))) throw ConfigError{"the option '" + name + "' is given twice"};
+    text.remove_prefix(text.starts_with('&'));
   }
   return options;
 }
 
-std::vector<std::string> split_at_commas(std::string const& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    std::size_t const end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
+/// Where options begin: at the last question mark that is not in quotes, or at the end. If quotes do not pair, they say
+/// nothing.
+std::size_t begin_of_options(std::string_view spec) {
+  auto const in_quotes = [&](std::size_t at) { return std::ranges::count(spec.substr(at), '"') % 2 != 0; };
+  std::size_t at = spec.find_last_of('?');
+  while (!in_quotes(0) && at != std::string_view::npos && in_quotes(at)) at = spec.find_last_of('?', at - 1);
+  return std::min(at, spec.size());
 }
 
 Spec parse(std::string const& spec) {
@@ -188,11 +189,11 @@ Spec parse(std::string const& spec) {
     std::string const prefix = std::string{format.name} + ":", usage = prefix + std::string{format.argument};
     known += (known.empty() ? "" : ", ") + usage;
     if (!spec.starts_with(prefix) || spec.size() == prefix.size()) continue;
-    auto const question = spec.find_last_of('?');
-    std::string const options = question == std::string::npos ? "" : spec.substr(question);
+    std::string const options = spec.substr(begin_of_options(spec));
     std::string const paths = spec.substr(prefix.size(), spec.size() - options.size() - prefix.size());
     Spec parsed{format, {}, options, parse_options(format, std::string_view{options}.substr(!options.empty()))};
-    parsed.paths = format.most == 1 ? std::vector{paths} : split_at_commas(paths);
+    std::string_view rest = paths;
+    parsed.paths = format.most == 1 ? std::vector{paths} : take_value(rest, "").list;
     if (std::ranges::count(parsed.paths, "") > 0)
       throw ConfigError{"'" + spec + "' has no name of a file where one is expected, as in " + usage};
     if (parsed.paths.size() < format.least)
@@ -217,40 +218,6 @@ std::unique_ptr<Source> as_source(Opened found) {
 }
 
 }  // namespace
-
-std::string SpecOptions::text(std::string_view name, std::string const& otherwise) const {
-  auto const found = values_.find(name);
-  return found == values_.end() ? otherwise : found->second;
-}
-std::vector<std::string> SpecOptions::list(std::string_view name) const {
-  auto const found = values_.find(name);
-  return found == values_.end() ? std::vector<std::string>{} : split_at_commas(found->second);
-}
-Index SpecOptions::count(std::string_view name) const {
-  auto const found = values_.find(name);
-  if (found == values_.end()) return 0;
-  Index value = 0;
-  auto const [end, error] = std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-  if (error != std::errc{} || *end != '\0' || value < 1)
-    throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected a whole number from 1 on"};
-  return value;
-}
-Index SpecOptions::integer(std::string_view name, Index otherwise) const {
-  auto const found = values_.find(name);
-  if (found == values_.end()) return otherwise;
-  Index value = 0;
-  auto const [end, error] = std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-  if (error != std::errc{} || *end != '\0')
-    throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected a whole number"};
-  return value;
-}
-bool SpecOptions::flag(std::string_view name, bool otherwise) const {
-  auto const found = values_.find(name);
-  if (found == values_.end()) return otherwise;
-  if (found->second != "0" && found->second != "1")
-    throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected 1 or 0"};
-  return found->second == "1";
-}
 
 std::unique_ptr<Source> open_source(std::string const& spec, ReadOptions options) {
   return as_source(opened(spec, options));
@@ -278,24 +245,38 @@ std::vector<std::string> files_of(std::string const& spec) {
 
 std::string from_folder(std::string const& folder, std::string const& spec) {
   Spec const parsed = parse(spec);
-  if (parsed.paths.size() > 1 && folder.find(',') != std::string::npos)
-    throw ConfigError{
-        "the folder '" + folder +
-        "' has a comma in its name, where a comma separates the names of files; give the data with --data"};
+  if (folder.empty()) return spec;
   std::string result{parsed.format.name};
   char before = ':';
   for (std::string const& path : parsed.paths) {
     result += std::exchange(before, ',');
-    result += (fs::path{folder} / path).string();
+    std::string const file = (fs::path{folder} / path).string();
+    result += parsed.format.most == 1 ? file : quoted_for_list(file);
   }
   return result + parsed.options_text;
 }
 
+std::string with_defaults(std::string const& spec, std::span<std::pair<std::string, std::string> const> options) {
+  Spec const parsed = parse(spec);
+  std::string result = spec;
+  bool begun = !parsed.options_text.empty();
+  for (auto const& [name, value] : options) {
+    if (parsed.options.has(name)) continue;
+    result += (!std::exchange(begun, true) ? "?" : result.ends_with('?') ? "" : "&") + name + "=" + value;
+  }
+  return result;
+}
+
 std::vector<SpecHelp> spec_help() {
   std::vector<SpecHelp> help;
-  for (Format const& format : formats())
-    help.push_back({std::string{format.name} + ":" + std::string{format.argument}, std::string{format.description},
-                    format.options});
+  for (Format const& format : formats()) {
+    std::string const name{format.name};
+    help.push_back({.spec = name + ":" + std::string{format.argument},
+                    .meaning = std::string{format.description},
+                    .options = format.options,
+                    .name = name,
+                    .takes_list = format.most > 1});
+  }
   return help;
 }
 

@@ -2,6 +2,7 @@
 
 #include "pictures.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/filler.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -29,8 +30,8 @@ struct After {
     Picture const picture = picture_of(sample);
     auto const [height, width] = both(extents);
     if (height + margin > picture.height || width + margin > picture.width)
-      throw ShapeError{"needs pictures of at least " + std::to_string(height + margin) + " rows and " +
-                       std::to_string(width + margin) + " columns, but the samples have shape " + to_string(sample)};
+      throw ShapeError{"needs pictures of at least " + counted(height + margin, "row") + " and " +
+                       counted(width + margin, "column") + ", but the samples have shape " + to_string(sample)};
   }
 
   void pass(SubtractMean const& t) { statistic(t.mean, "mean"); }

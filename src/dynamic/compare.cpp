@@ -1,4 +1,5 @@
 // Finds out whether two configs describe the same function, and which of their weights correspond.
+#include <coldpress/core/counted.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 
 #include "graph.hpp"
@@ -112,9 +113,9 @@ class Matching {
 
   std::string difference() {
     if (a_.inputs() != b_.inputs())
-      return "it has " + count(a_.inputs(), "input") + ", not " + count(b_.inputs(), "input");
+      return "it has " + counted(a_.inputs(), "input") + ", not " + counted(b_.inputs(), "input");
     if (a_.outputs.size() != b_.outputs.size())
-      return "it has " + count(a_.outputs.size(), "output") + ", not " + count(b_.outputs.size(), "output");
+      return "it has " + counted(a_.outputs.size(), "output") + ", not " + counted(b_.outputs.size(), "output");
     for (int k = 0; k < b_.inputs(); ++k) of_[static_cast<std::size_t>(k)] = k;
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
       auto const found = match(a_.outputs[k], b_.outputs[k]);
@@ -122,7 +123,7 @@ class Matching {
     }
     auto const ours = losses(a_), theirs = losses(b_);
     if (ours.size() != theirs.size())
-      return "it has " + count(ours.size(), "loss") + ", not " + count(theirs.size(), "loss");
+      return "it has " + counted(ours.size(), "loss") + ", not " + counted(theirs.size(), "loss");
     std::vector<bool> taken(ours.size());
     for (int loss : theirs) {
       std::string first;
@@ -151,10 +152,6 @@ class Matching {
   }
 
  private:
-  static std::string count(std::size_t n, std::string const& what) {
-    return std::to_string(n) + " " + what + (n == 1 ? "" : what == "loss" ? "es" : "s");
-  }
-  static std::string count(int n, std::string const& what) { return count(static_cast<std::size_t>(n), what); }
   static std::vector<int> losses(Graph const& graph) {
     std::vector<int> all;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -170,7 +167,7 @@ class Matching {
     if (of_[k] >= 0 || x.kind == Node::Kind::input || y.kind == Node::Kind::input)
       return where() + " is not what is read where '" + b_.names[k] + "' is wanted";
     if (x.input_count() != y.input_count())
-      return where() + " reads " + std::to_string(x.input_count()) + " values, not " + std::to_string(y.input_count());
+      return where() + " reads " + counted(x.input_count(), "value") + ", not " + std::to_string(y.input_count());
     for (int n = 0; n < x.input_count(); ++n) {
       auto found = match(x.inputs[n], y.inputs[n]);
       if (!found.empty()) return found;

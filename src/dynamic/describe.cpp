@@ -1,7 +1,8 @@
 #include <coldpress/dynamic/describe.hpp>
 
-#include "program.hpp"
+#include <coldpress/core/counted.hpp>
 #include <coldpress/kernels/runtime_cpu.hpp>
+#include "program.hpp"
 
 #include <coldpress/typed/describe.hpp>
 
@@ -56,7 +57,7 @@ std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> inpu
                     graph.layers[static_cast<std::size_t>(group.head)]);
     kernels += separate ? 2 : 1;
   }
-  return "on a GPU: forward is one graph of " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
+  return "on a GPU: forward is one graph of " + counted(kernels, "kernel") +
          ", each with as many blocks as it has work for\n";
 }
 

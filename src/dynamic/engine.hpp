@@ -8,6 +8,7 @@
 #include "recording.hpp"
 #include "space.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/run/execute.hpp>
 #include <coldpress/run/labels.hpp>
 #include <coldpress/run/samples.hpp>
@@ -157,6 +158,9 @@ class Engine final : public Executable {
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return seed_; }
+  std::unique_ptr<Executable> another() const override {
+    return std::make_unique<Engine>(std::make_unique<Graph>(*graph_), backend_, executor_, seed_, WeightsStart::zero);
+  }
 
  private:
   friend class Trainer<Backend>;
@@ -250,7 +254,7 @@ class Engine final : public Executable {
   /// empty.
   Index samples(Program const& program, std::span<Values const> inputs) const {
     if (inputs.size() != input_shapes_.size())
-      refuse("network: takes ", input_shapes_.size(), " inputs, got ", inputs.size());
+      refuse("network: takes ", counted(input_shapes_.size(), "input"), ", got ", inputs.size());
     Index batch = 0;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (inputs[k].empty() && k > 0 && !program.plan().reads[k]) continue;

@@ -2,6 +2,8 @@
 
 #include "wiring.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -128,7 +130,7 @@ class ConfigWalk {
                                   std::vector<Value> const& inputs, int depth) {
     check_container(config, container);
     if (!container.inputs.empty() && container.inputs.size() != inputs.size()) {
-      throw ConfigError{"the container takes " + std::to_string(container.inputs.size()) + " inputs, but gets " +
+      throw ConfigError{"the container takes " + counted(container.inputs.size(), "input") + ", but gets " +
                         std::to_string(inputs.size())};
     }
     Scope scope;
@@ -435,7 +437,8 @@ std::vector<Executable::Weight> Graph::weights() const {
                    .shape = parameters[i].shape,
                    .other_name = weight_name(params[node], k, parameters[i]),
                    .layers = {names[node]},
-                   .lr_mult = parameters[i].lr_mult});
+                   .lr_mult = parameters[i].lr_mult,
+                   .is_statistic = parameters[i].is_statistic()});
   }
   return all;
 }

@@ -1,5 +1,6 @@
 #include <coldpress/dynamic/layer.hpp>
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/kernels/dispatch.hpp>
 #include "layer_parts.hpp"
 #include "objective.hpp"
@@ -232,7 +233,7 @@ void Layer::reserve(Tensors& tensors, Index batch, std::span<Shape const> shapes
 std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> inputs) {
   std::size_t const wanted = loss_ ? 2 : executable().input_shapes().size();
   if (inputs.size() != wanted) {
-    throw ShapeError{"forward: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
+    throw ShapeError{"forward: takes " + counted(wanted, "input") + ", got " + std::to_string(inputs.size())};
   }
   if (loss_) {
     require(!inputs[0].shape().empty(), "loss: the predictions' first extent must be the batch");
@@ -254,7 +255,7 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
 std::span<SharedTensor const> Layer::evaluate(std::span<SharedTensor const> inputs) {
   std::size_t const wanted = executable().input_shapes().size();
   if (inputs.size() != wanted)
-    throw ShapeError{"evaluate: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
+    throw ShapeError{"evaluate: takes " + counted(wanted, "input") + ", got " + std::to_string(inputs.size())};
   give(inputs, executable_->input_shapes());
   send_weights();
   kept_inputs_.clear();

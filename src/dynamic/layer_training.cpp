@@ -1,5 +1,7 @@
 #include "layer_parts.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 namespace coldpress::dynamic {
 
 /// Checks that the inputs are still where they were in forward, because backward reads them again.
@@ -28,8 +30,7 @@ std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const
   }
   auto const shapes = executable().output_shapes();
   if (output_gradients.size() != shapes.size()) {
-    throw ShapeError{"backward: takes " + std::to_string(shapes.size()) +
-                     (shapes.size() == 1 ? " gradient" : " gradients") + ", got " +
+    throw ShapeError{"backward: takes " + counted(shapes.size(), "gradient") + ", got " +
                      std::to_string(output_gradients.size())};
   }
   give(output_gradients, shapes);

@@ -110,9 +110,10 @@ class ParameterStore {
   }
   void check(int weight, std::size_t values) const {
     check(weight);
-    auto const& [name, shape, other, aliases, layers, factor] = weights_[static_cast<std::size_t>(weight)];
-    if (static_cast<Index>(values) != shape.size())
-      refuse("network: weight '", name, "' of shape ", shape, " has ", shape.size(), " values, got ", values);
+    Weight const& checked = weights_[static_cast<std::size_t>(weight)];
+    Index const size = checked.shape.size();
+    if (static_cast<Index>(values) != size)
+      refuse("network: weight '", checked.name, "' of shape ", checked.shape, " has ", size, " values, got ", values);
   }
 
   Graph const& graph_;

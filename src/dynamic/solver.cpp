@@ -2,6 +2,7 @@
 
 #include "objective.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/finite.hpp>
 #include <coldpress/graph/node.hpp>
 #include <coldpress/run/labels.hpp>
@@ -286,7 +287,8 @@ SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs
 }
 SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets) {
   auto const shapes = network_.input_shapes();
-  if (inputs.size() != shapes.size()) refuse("train_minibatch: takes ", shapes.size(), " inputs, got ", inputs.size());
+  if (inputs.size() != shapes.size())
+    refuse("train_minibatch: takes ", counted(shapes.size(), "input"), ", got ", inputs.size());
   auto& [values, homes] = network_.given_;
   values.clear(), homes.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k) network_.give(inputs[k], shapes[k].size());

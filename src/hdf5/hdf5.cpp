@@ -3,6 +3,8 @@
 #include "data/components.hpp"
 #include "hdf5/library.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <list>
@@ -72,8 +74,8 @@ struct File {
     if (data.targets.empty()) return;
     targets.emplace(file.get(), data.targets);
     if (samples.rows() != targets->rows())
-      malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets->name +
-                "' has " + std::to_string(targets->rows()) + " targets");
+      malformed("'" + samples.name + "' has " + counted(samples.rows(), "sample") + ", but '" + targets->name +
+                "' has " + counted(targets->rows(), "target"));
   }
   Shape target_shape() const { return targets ? targets->shape() : Shape{}; }
 };

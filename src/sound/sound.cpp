@@ -2,6 +2,7 @@
 
 #include "data/components.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/error.hpp>
 #include <coldpress/data/atomic_file.hpp>
 
@@ -117,8 +118,8 @@ Sound decode(std::vector<std::byte> content) {
   if (!file) malformed(std::string{"cannot be read as sound: "} + sf_strerror(nullptr));
   check_format(info.format);
   if (info.channels < 1 || info.channels > most_channels || info.samplerate < 1 || info.samplerate > most_rate) {
-    malformed("has " + std::to_string(info.channels) + " channels and " + std::to_string(info.samplerate) +
-              " frames per second, expected 1 to " + std::to_string(most_channels) + " and 1 to 2^30");
+    malformed("has " + counted(info.channels, "channel") + " and " + counted(info.samplerate, "frame") +
+              " per second, expected 1 to " + std::to_string(most_channels) + " and 1 to 2^30");
   }
   if (info.frames < 1) malformed("has no frames");
   if (info.frames > static_cast<sf_count_t>(bytes.content.size()) / info.channels)

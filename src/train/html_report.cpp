@@ -4,6 +4,7 @@
 #include "picture.hpp"
 #include "report.hpp"
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
 
@@ -191,7 +192,7 @@ void HtmlReport::operator()(Trainer& trainer) {
       "'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<title>" +
       title + "</title>\n<style>" + detail::report_style + "</style>\n</head>\n<body>\n<main>\n<h1>" + title +
       "</h1>\n<p class=\"lead\">" + (trainer.ended() ? "After " : "In training, after ") +
-      rounded(trainer.epochs_done(), 4) + " of " + std::to_string(trainer.options().epochs) + " epochs</p>\n";
+      rounded(trainer.epochs_done(), 4) + " of " + counted(trainer.options().epochs, "epoch") + "</p>\n";
   page += tiles(trainer, description);
   page +=
       "<h2>Curves</h2>\n<div class=\"charts\" id=\"charts\"></div>\n<noscript><p class=\"note\">The curves need "

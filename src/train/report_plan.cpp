@@ -1,6 +1,8 @@
 #include "numbers.hpp"
 #include "report.hpp"
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 
 namespace coldpress::train::detail {
@@ -60,7 +62,7 @@ std::string layer_table(Description const& description, LayerFacts const& facts)
   out +=
       "<th class=\"number\">norm of weights</th><th class=\"number\" title=\"the norm of the change, by that of the "
       "weights\">change in the last " +
-      std::to_string(facts.steps) + " steps</th></tr></thead><tbody>\n";
+      counted(facts.steps, "step") + "</th></tr></thead><tbody>\n";
   Index parameters = 0, flops = 0;
   for (LayerRow const& layer : description.rows) parameters += layer.parameters, flops += layer.flops;
   double forward = 0, backward = 0;

@@ -11,11 +11,7 @@ class DynamicSolver final : public AnySolver {
  public:
   explicit DynamicSolver(dynamic::Solver& solver) : solver_(solver) {}
 
-  double train(Values samples, Values targets) override {
-    if (solver_.config().objective) return static_cast<double>(solver_.train_minibatch(samples, targets));
-    Values const both[] = {samples, targets};
-    return static_cast<double>(solver_.train_minibatch(std::span{both}.first(solver_.network().input_shapes().size())));
-  }
+  double train(Values samples, Values targets) override { return static_cast<double>(step(solver_, samples, targets)); }
   Values output() const override { return solver_.network().executable().output(); }
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
@@ -64,15 +60,58 @@ class DynamicSolver final : public AnySolver {
       executable.read(dynamic::Executable::data, static_cast<int>(i), weights[i]);
     }
   }
+  bool gradients(Values samples, Values targets, std::vector<std::vector<float>>& gradients) override {
+    solver_.network().send_weights();
+    dynamic::Executable const& trained = solver_.network().executable();
+    if (!beside_) beside_ = std::make_unique<dynamic::Solver>(network_beside(), solver_.config());
+    dynamic::Executable& network = beside_->network().executable();
+    gradients.resize(network.weights().size());
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      gradients[i].resize(static_cast<std::size_t>(network.weights()[i].shape.size()));
+      trained.read(dynamic::Executable::data, static_cast<int>(i), gradients[i]);
+      network.write(dynamic::Executable::data, static_cast<int>(i), gradients[i]);
+    }
+    network.set_step(trained.step() - 1);
+    // The first of two minibatches of an update stores its gradients, and updates nothing yet.
+    beside_->set_progress({});
+    beside_->options() = {};
+    beside_->options().accumulate = 2, beside_->options().check_every = 0;
+    beside_->options().microbatch = std::as_const(solver_).options().microbatch;
+    try {
+      (void)static_cast<float>(step(*beside_, samples, targets));
+    } catch (DivergenceError const&) {
+      return false;
+    }
+    auto const count = static_cast<float>(static_cast<Index>(samples.size()) / input_shape().size());
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      network.read(dynamic::Executable::gradient, static_cast<int>(i), gradients[i]);
+      for (float& value : gradients[i]) value /= count;
+      if (network.weights()[i].is_statistic) gradients[i].clear();
+    }
+    return true;
+  }
   persist::Checkpoint checkpoint() const override { return persist::checkpoint_of(std::as_const(solver_)); }
   void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
 
  private:
+  static dynamic::MeanLoss step(dynamic::Solver& solver, Values samples, Values targets) {
+    if (solver.config().objective) return solver.train_minibatch(samples, targets);
+    Values const both[] = {samples, targets};
+    return solver.train_minibatch(std::span{both}.first(solver.network().input_shapes().size()));
+  }
+  /// Another network that computes what the trained one does.
+  dynamic::Layer network_beside() const {
+    dynamic::Layer const& network = solver_.network();
+    if (auto another = network.executable().another()) return {network.config(), std::move(another)};
+    return dynamic::Layer::from_config(dynamic::Backend{}, network.config(), network.input_shape(),
+                                       network.executable().seed());
+  }
   Evaluated const& judge() {
     if (!judge_) judge_ = evaluated(solver_.mut_network(), solver_.config().objective);
     return *judge_;
   }
   dynamic::Solver& solver_;
+  std::unique_ptr<dynamic::Solver> beside_;  // computes gradients; made when first needed
   std::optional<Evaluated> judge_;
 };
 

@@ -119,6 +119,12 @@ std::string TensorBoard::histograms(Trainer& trainer) {
     for (std::size_t k = 0; k < weights_[i].size(); ++k) changes_[k] = weights_[i][k] - before_[i][k];
     events += detail::histogram_event(now(), trainer.iteration(), "updates/" + names_[i], changes_);
   }
+  data::Batches::Batch const& batch = trainer.batch();
+  if (!options_.gradients || !trainer.solver().gradients(batch.samples, batch.targets, gradients_)) return events;
+  for (std::size_t i = 0; i < gradients_.size(); ++i) {
+    if (!gradients_[i].empty())
+      events += detail::histogram_event(now(), trainer.iteration(), "gradients/" + names_[i], gradients_[i]);
+  }
   return events;
 }
 

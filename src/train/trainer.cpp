@@ -1,5 +1,7 @@
 #include <coldpress/train/trainer.hpp>
 
+#include <coldpress/core/counted.hpp>
+
 #include <algorithm>
 
 namespace coldpress::train {
@@ -246,13 +248,13 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
     check_state(own_state, *own, std::clamp<std::size_t>(own->numbers.size(), 8, 9));  // the ninth was added later
     for (std::size_t i = 2; i < own->numbers.size(); i += 2) (void)count_in(own_state, own->numbers[i]);
     if (own->numbers.size() == 9 && own->numbers[8] != static_cast<double>(epoch_size_)) {
-      throw MismatchError{"the checkpoint was made with " + std::to_string(count_in(own_state, own->numbers[8])) +
-                          " samples, but there are " + std::to_string(epoch_size_)};
+      throw MismatchError{"the checkpoint was made with " + counted(count_in(own_state, own->numbers[8]), "sample") +
+                          ", but there are " + std::to_string(epoch_size_)};
     }
   }
   if (checkpoint.position >= static_cast<std::uint64_t>(epoch_size_)) {
-    throw MismatchError{"the position in the data is " + std::to_string(checkpoint.position) + ", but there are " +
-                        std::to_string(epoch_size_) + " samples"};
+    throw MismatchError{"the position in the data is " + std::to_string(checkpoint.position) + ", but there " +
+                        (epoch_size_ == 1 ? "is " : "are ") + counted(epoch_size_, "sample")};
   }
   std::vector<persist::NamedState> unclaimed = checkpoint.states;
   std::erase_if(unclaimed, [](auto const& of) { return of.name == own_state || of.name == average_state; });

@@ -1,5 +1,6 @@
 #include <coldpress/train/validation.hpp>
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/fingerprint.hpp>
 
 #include <algorithm>
@@ -87,8 +88,8 @@ void StopEarly::begin(Trainer& trainer) { stop_if_due(trainer); }
 
 void StopEarly::stop_if_due(Trainer& trainer) const {
   if (best_.misses() < options_.patience) return;
-  trainer.stop(options_.metric.name + " has not improved for " + std::to_string(best_.misses()) +
-               (best_.misses() == 1 ? " time" : " times") + ", since iteration " + std::to_string(best_.iteration()));
+  trainer.stop(options_.metric.name + " has not improved for " + counted(best_.misses(), "time") +
+               ", since iteration " + std::to_string(best_.iteration()));
 }
 
 State StopEarly::state() const {

@@ -72,6 +72,9 @@ TEST_CASE("levels are brought to -18 dB, if the file says how loud it is, and ga
   std::vector<float> const one(20000, 1);
   CHECK(alone(loud, one)[0] == Approx(0.5 * std::pow(10, -12 / 20.0)));
   CHECK(alone(unknown, one)[0] == Approx(0.5));
+  auto const converted = folder / "a.juice";
+  persist::write_model(converted, convert::read_nam(loud).model);
+  CHECK(same_bits(alone(converted, one), alone(loud, one)));
   audio::Player player;
   player.load(loud);
   player.set_normalized(false);

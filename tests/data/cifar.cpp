@@ -82,7 +82,7 @@ TEST_CASE("cifar10: takes the names of the classes") {
   CHECK(files_of(files.spec("cifar10")).size() == 6);
   files.folder.put("batches.meta.txt", "airplane\n");
   CHECK(contains(message<FormatError>([&] { open_source(files.spec("cifar10")); }),
-                 "batches.meta.txt: names 1 classes, expected 10"));
+                 "batches.meta.txt: names 1 class, expected 10"));
 }
 
 TEST_CASE("cifar100: has two kinds of labels") {

@@ -122,7 +122,8 @@ TEST_CASE("the delimiter may be another one") {
   CHECK(read("a;b\n1;2\n", "?delimiter=;").samples == Values{2});
   CHECK(read("1\t2\n3\t4\n", "?delimiter=tab").samples == Values{2, 4});
   CHECK(read("name|x\n\"a|b\"|1\nc|2\n", "?delimiter=|&label=name").classes == Names{"a|b", "c"});
-  for (char const* const bad : {"1", ".", "-", "e", "\"", ";;", " "})
+  CHECK(contains(message<ConfigError>([&] { read("1,2\n", "?delimiter=\""); }), "the option 'delimiter': "));
+  for (char const* const bad : {"1", ".", "-", "e", "\"\"\"\"", ";;", " "})
     CHECK(contains(message<ConfigError>([&] { read("1,2\n", std::string{"?delimiter="} + bad); }),
                    "the option delimiter is"));
 }

@@ -134,8 +134,9 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
   CHECK(from_folder("", "mnist:d") == "mnist:d");
   CHECK(from_folder("e,f", "csv:a") == "csv:e,f/a");  // one file may have a comma in its name
   CHECK(from_folder("e,f", "mnist:d") == "mnist:e,f/d");
-  CHECK(contains(message<ConfigError>([] { from_folder("e,f", "npy:a,b"); }),
-                 "has a comma in its name, where a comma separates the names of files"));
+  CHECK(from_folder("e,f", "npy:a,b") == R"(npy:"e,f/a","e,f/b")");
+  CHECK(files_of(from_folder("e,f\"?", "npy:a,b?")) == Names{"e,f\"?/a", "e,f\"?/b"});
+  CHECK(files_of(from_folder("f", R"(npy:"a?x=1",b)")) == Names{"f/a?x=1", "f/b"});
   CHECK_THROWS_AS(files_of("tape:x"), ConfigError);
   CHECK(from_folder("f", "npy:x") == "npy:f/x");
   CHECK_THROWS_AS(from_folder("f", "npy:x,"), ConfigError);
@@ -174,6 +175,40 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   CHECK(is_spec("npy:x"));
   CHECK_FALSE(is_spec("npy"));
   CHECK_FALSE(is_spec("npyx:y"));
+}
+
+TEST_CASE("in quotes, an element of a list may have commas, ampersands, question marks and doubled quotes") {
+  using Names = std::vector<std::string>;
+  CHECK(files_of(R"(npy:"a,b.npy",c.npy)") == Names{"a,b.npy", "c.npy"});
+  CHECK(files_of(R"(npy:c.npy,"say ""x"", y.npy")") == Names{"c.npy", R"(say "x", y.npy)"});
+  CHECK(files_of(R"(npy:"e,f?",g)") == Names{"e,f?", "g"});
+  CHECK(files_of(R"(npy:"e,f?",g?)") == Names{"e,f?", "g"});
+  CHECK(from_folder("", R"(npy:"a",b)") == R"(npy:"a",b)");
+  CHECK(files_of(R"(npy:a 5" b,c)") == Names{R"(a 5" b)", "c"});  // quotes count only where an element begins
+  CHECK(files_of(R"(csv:a,"b)") == Names{R"(a,"b)"});             // and only in lists
+  TemporaryFolder const folder;
+  std::string const table =
+      "csv:" + folder.put("t.csv", "id,\"price, net\",\"a&b?\",\"say \"\"x\"\"\"\n1,2,3,4\n5,6,7,8\n");
+  auto const samples = [&](std::string const& options) { return open(table + options).samples; };
+  using Values = std::vector<float>;
+  CHECK(samples(R"(?ignore="price, net",id&targets=none)") == Values{3, 4, 7, 8});
+  CHECK(samples(R"(?targets="price, net","a&b?"&ignore="say ""x""")") == Values{1, 5});
+  CHECK(open(table + R"(?label="price, net"&ignore=1)").samples == Values{3, 4, 7, 8});
+  CHECK(open(table + R"(?label=price, net&ignore=1)").samples == Values{3, 4, 7, 8});  // it is no list
+  CHECK(contains(message<ConfigError>([&] { samples(R"(?ignore="price, net)"); }),
+                 "the option 'ignore': '\"price, net' has a quote that does not end"));
+  CHECK(contains(message<ConfigError>([&] { samples(R"(?ignore="price, net"x,id)"); }),
+                 "the option 'ignore': 'x,id' comes after a quote's end, where a comma was expected"));
+  CHECK(contains(message<ConfigError>([] { files_of(R"(npy:"a,b)"); }), "has a quote that does not end"));
+}
+
+TEST_CASE("defaults are added to a spec that does not have these options") {
+  std::pair<std::string, std::string> const defaults[] = {{"width", "3"}, {"height", "2"}};
+  CHECK(with_defaults("images:a", defaults) == "images:a?width=3&height=2");
+  CHECK(with_defaults("images:a?", defaults) == "images:a?width=3&height=2");
+  CHECK(with_defaults("images:odd?.png?", defaults) == "images:odd?.png?width=3&height=2");
+  CHECK(with_defaults("images:a?height=5&skip=1", defaults) == "images:a?height=5&skip=1&width=3");
+  CHECK_THROWS_AS(with_defaults("tape:a", defaults), ConfigError);
 }
 
 TEST_CASE("an unknown spec is told the known ones") {

@@ -60,7 +60,7 @@ TEST_CASE("read_idx says what is wrong") {
   CHECK(contains(refusal("P5 28 28", 1), "is not an IDX file"));
   CHECK(contains(refusal(unhex("000108010000000107"), 1), "is not an IDX file"));
   CHECK(contains(refusal(unhex("00000d010000000000"), 1), "IDX type 13, expected 8"));
-  CHECK(contains(refusal(plain, 3), "has 1 extents, expected 3"));
+  CHECK(contains(refusal(plain, 3), "has 1 extent, expected 3"));
   CHECK(contains(refusal(unhex("0000080200000001"
                                "0000000107"),
                          1),

@@ -381,7 +381,7 @@ TEST_CASE("what does not fit is refused with the number and kind of the transfor
         "transforms[1] crop: needs pictures of at least 5 rows and 3 columns, but the samples have shape {2, 4, 5}");
   CHECK(refusal(shape, {Crop{{2, 2}}, Cutout{{3}}}, *raw) ==
         "transforms[1] cutout: needs pictures of at least 3 rows and 3 columns, but the samples have shape {2, 2, 2}");
-  CHECK(contains(refusal(shape, {Shift{{4, 0}}}, *raw), "at least 5 rows and 1 columns"));
+  CHECK(contains(refusal(shape, {Shift{{4, 0}}}, *raw), "at least 5 rows and 1 column"));
   for (Transform const& of_pictures : Transforms{Crop{{1}}, Mirror{}, Shift{{1}}, Rotate{1}, Cutout{{1}}})
     CHECK(contains(refusal(shape, {of_pictures}, *plain),
                    "works on pictures of shape {C, H, W} or {H, W}, but the samples have shape {40}"));

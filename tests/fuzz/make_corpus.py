@@ -271,6 +271,7 @@ put("dataset", "cifar100-names", bytes([9, 255]) + b"\x01\x02" + pixels + b"appl
 for name, spec in {
     "mnist": "mnist:DIR", "cifar": "cifar100-test:DIR?labels=coarse", "images": "images:DIR?width=8&height=8&skip=1",
     "csv": "csv:odd?.csv?label=a b&delimiter=;&classes=u,v", "npy-alone": "npy:x.npy", "npy": "npy:x.npy,/y.npy",
+    "quotes": 'npy:"a,b",c?', "quotes-option": 'csv:t?ignore="a,b&?""",c', "quote-open": 'npy:"a,b',
     "npz": "npz:a.npz?x=x_train", "hdf5": "hdf5:a.h5,b.h5?x=u&y=v&block=2", "hdf5-list": "hdf5:missing.txt",
     "sound": "sound:x.wav,y.wav?length=64&run-in=3&delay=-2", "sound-alone": "sound:x.wav",
     "no-file": "npy:a,,b", "no-value": "npz:a?x=", "twice": "npz:a?x=b&x=c", "question-marks": "npy:a?b??", "empty": "",
@@ -415,6 +416,11 @@ put("model", "pointwise-and-tables", model(sequential([("x", [1, 2, 3])], [
     layer("n", "lrn", "()"), layer("h", "channelPooling", "(filterSize = 1)"), layer("f", "flatten"),
     layer("a", "argmax", "()"), layer("o", "onehot", "(numClasses = 12)")]), packed=False))
 put("model", "stranger", model(sequential([("x", [1, 3])], [layer("o", "custom", '(name = "own")')])))
+
+for name, entries in {"metadata": '(key = "loudness", value = "-18.5"), (key = "nam_metadata", value = "{}")',
+                      "metadata-twice": '(key = "a", value = "1"), (key = "a", value = "2")',
+                      "metadata-without-key": '(value = "1")'}.items():
+    put("model", name, capnp(f'(name = "net", config = {layer("r", "relu")}, metadata = [{entries}])'))
 
 prepared = sequential([("x", [1, 1, 2, 2])], [layer("fc", "linear", "(outputSize = 2)")])
 transforms = """(subtractMean = (per = channel, mean = [0.5])), (scale = (factor = 0.25)), (oneHot = (classes = 2)),

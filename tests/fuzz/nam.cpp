@@ -18,6 +18,10 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
                "a weight is not finite");
       }
       demand(std::ranges::is_sorted(read.sizes) && read.sizes.front() == 0, "the sizes do not ascend from 0");
+      auto const entries = convert::nam_metadata_of({.metadata = convert::entries_of(read.metadata)});
+      demand(entries.sample_rate == read.metadata.sample_rate && entries.loudness == read.metadata.loudness &&
+                 entries.initial_states == read.metadata.initial_states,
+             "metadata are others as entries");
       try {
         convert::write_nam("/proc/self/no such folder/a.nam", read.model, read.metadata);
         demand(false, "a file was written where none can be");

@@ -121,6 +121,17 @@ TEST_CASE("a model is saved as a .nam file that plays as the .juice file of the 
         Approx(last(text, "Error to signal ratio ")).epsilon(1e-3));
 }
 
+TEST_CASE("a trained model in a .juice file says what a .nam file does") {
+  if (!has_command()) return;
+  Recording const recording;
+  std::string const text = output(recording.with({"--epochs", "1"}));
+  auto const said = convert::nam_metadata_of(persist::read_model(recording.save));
+  CHECK(said.sample_rate == 48000);
+  CHECK(said.name == std::filesystem::path{recording.save}.stem().string());
+  CHECK(said.loudness.has_value());
+  CHECK(last(said.others, "\"validation_esr\":") == Approx(last(text, "Error to signal ratio ")).epsilon(1e-3));
+}
+
 TEST_CASE("an interrupted training of a model goes on as if nothing had happened") {
   if (!has_command()) return;
   Recording const recording;

@@ -97,7 +97,7 @@ TEST_CASE("data inspect writes pictures as a picture, and shows what is broken")
   std::string const images = "images:" + folder / "";
   CHECK(failure({"data", "inspect", images}) == folder / "c/broken.jpg" + ": is neither a PNG nor a JPEG file");
   std::string const text = output({"data", "inspect", images + "?skip=1"});
-  CHECK(contains(text, images + "?skip=1: 1 samples\nsamples of {3, 9, 11}, from 0 to 1, mean 0.6060606\n"));
+  CHECK(contains(text, images + "?skip=1: 1 sample\nsamples of {3, 9, 11}, from 0 to 1, mean 0.6060606\n"));
   CHECK(contains(text, "broken samples that were skipped: 1\n  " + folder / "c/broken.jpg" + ": is neither"));
   CHECK(contains(text, "  c: 1\n"));
 

@@ -198,7 +198,7 @@ TEST_CASE("inspect shows a training, and a checkpoint") {
   INFO(text);
   for (std::string const& part :
        {std::string{": a checkpoint, with a checksum\n"}, std::string{"fc2-0-bias/state0"}, "data " + data + "\n",
-        std::string{"4 steps: 1 epochs and 8 samples\n"}, std::string{"plan\n"}}) {
+        std::string{"4 steps: 1 epoch and 8 samples\n"}, std::string{"plan\n"}}) {
     INFO(part);
     CHECK(contains(text, part));
   }

@@ -155,14 +155,17 @@ TEST_CASE("predict classifies a picture, which is resized to what the network ta
     return;
   }
   // The triangle filter weighs 0, 0 and 1 with 3 / 7, 3 / 7 and 1 / 7.
-  CHECK(known.out.starts_with(picture + ": right 0.85714287, left 0.14285715\n1 samples of {1, 1, 2} to {2} in " +
+  CHECK(known.out.starts_with(picture + ": right 0.85714287, left 0.14285715\n1 sample of {1, 1, 2} to {2} in " +
                               result + "\ncomputed in "));
   std::filesystem::create_directory(folder / "photos");
   std::filesystem::rename(picture, folder / "photos/p.png");
-  CHECK(contains(
-      output({"predict", "--model", model, "--input", "images:" + folder / "photos" + "?width=2&height=1&channels=1",
-              "--output", result, "--top-k", "1"}),
-      folder / "photos/p.png" + ": right 0.857"));
+  auto const predict = [&](std::string const& options) {
+    return run({"predict", "--model", model, "--input", "images:" + folder / "photos" + options, "--output", result,
+                "--top-k", "1"});
+  };
+  for (char const* const options : {"?width=2&height=1&channels=1", "", "?", "?skip=0", "?channels=1"})
+    CHECK(contains(predict(options).out, folder / "photos/p.png" + ": right 0.857"));
+  CHECK(contains(predict("?width=3").err, "{1, 1, 3}"));  // what the user says counts
 }
 
 TEST_CASE("predict does to samples what was done to those of the training, and prints the best classes") {

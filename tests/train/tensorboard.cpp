@@ -80,7 +80,7 @@ TEST_CASE("TensorBoard reads every scalar, histogram, picture and text") {
   auto const beginning = [&](std::string const& words) {
     return std::ranges::count_if(*lines, [&](std::string const& line) { return line.starts_with(words); });
   };
-  CHECK(beginning("histogram ") == 2 * 2 * 4);  // two calls, weights and updates, four tensors
+  CHECK(beginning("histogram ") == 2 * 3 * 4);  // two calls; weights, updates and gradients; four tensors
   // The sums of all values of the histograms, by tag and step.
   std::map<std::pair<std::string, std::uint64_t>, double> sums;
   for (std::string const& line : *lines) {

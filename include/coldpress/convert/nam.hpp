@@ -11,8 +11,10 @@ namespace coldpress::convert {
 
 /// What a .nam file says beside its network. What it does not say is not set.
 struct NamMetadata {
+  static constexpr double most_sample_rate = 1e9;
+
   std::string version = {};                     // of the format, as the file has it; write_nam chooses its own
-  std::optional<double> sample_rate = {};       // in Hz
+  std::optional<double> sample_rate = {};       // in Hz, above 0
   std::optional<double> loudness = {};          // of the output, in dB
   std::optional<double> gain = {};              // how far it distorts, from 0 to 1
   std::optional<double> input_level_dbu = {};   // of a sine with a peak of 1 at the input
@@ -23,6 +25,14 @@ struct NamMetadata {
   bool operator==(NamMetadata const&) const = default;
 };
 
+/// The same as the metadata of a model, which .juice files keep. What is not set has no entry; the others have the
+/// names of the members as keys, but version and others, which are nam_version and nam_metadata. Control characters in
+/// the name are spelt out.
+[[nodiscard]] std::vector<persist::Entry> entries_of(NamMetadata const& metadata);
+/// Reads these entries, and no others, from the metadata of a model. Throws FormatError with the key for a number that
+/// is none or is not finite.
+[[nodiscard]] NamMetadata nam_metadata_of(persist::Model const& model);
+
 struct NamOptions {
   double size = 1;                  // which network of several is read, from 0 to 1: the greatest by default
   std::optional<Shape> input = {};  // {steps, channels} instead of {channels}, for training and forward
@@ -30,7 +40,7 @@ struct NamOptions {
 
 /// A network and what the file says beside it.
 struct NamModel {
-  persist::Model model;
+  persist::Model model;  // with entries_of(metadata)
   NamMetadata metadata = {};
   std::vector<double> sizes = {0};  // the least NamOptions::size of each network of the file, ascending
 };
@@ -53,6 +63,8 @@ struct NamModel {
 /// written if it has all that the network needs, otherwise 0.7.0. Throws UnsupportedError, which names the first layer
 /// that a .nam file cannot have there, or if the library was built without nlohmann-json; DataError for a weight that
 /// is not finite; FormatError for metadata that are not a JSON object; and FileError.
-void write_nam(std::string const& path, persist::Model const& model, NamMetadata const& metadata = {});
+void write_nam(std::string const& path, persist::Model const& model, NamMetadata const& metadata);
+/// The same with nam_metadata_of(model).
+void write_nam(std::string const& path, persist::Model const& model);
 
 }  // namespace coldpress::convert

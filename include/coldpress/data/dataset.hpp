@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coldpress::data {
@@ -39,7 +40,8 @@ void check(Dataset const& dataset);
 
 /// Reads the data that `spec` names, FORMAT:FILES: mnist:DIR, cifar10:DIR, images:DIR, csv:FILE, npy:X,Y, npz:FILE,
 /// hdf5:FILE,... and others; spec_help() explains them all. A spec may end with options, which begin at its last
-/// question mark, as in hdf5:train.h5?x=data&y=label. Throws ConfigError for any other spec, or a column that is not
+/// question mark, as in hdf5:train.h5?x=data&y=label. In double quotes, an element of a list may have commas, as in
+/// csv:t.csv?ignore="price, net",id. Throws ConfigError for any other spec, or a column that is not
 /// there; FileError, FormatError, DataError if a value is not finite; and UnsupportedError for a format whose component
 /// is not linked.
 Dataset open(std::string const& spec, ReadOptions options = {});
@@ -51,8 +53,12 @@ struct SpecHelp {
   };
   std::string spec, meaning;  // for example "csv:FILE"
   std::vector<Option> options;
+  std::string name;         // of the format, without the colon
+  bool takes_list = false;  // whether commas separate files
 };
 std::vector<SpecHelp> spec_help();
+/// The spec with these options, name and value, unless it has others of the same name. Throws ConfigError as open does.
+std::string with_defaults(std::string const& spec, std::span<std::pair<std::string, std::string> const> options);
 /// Whether a text begins like a spec, with the name of a format and a colon.
 bool is_spec(std::string const& text);
 

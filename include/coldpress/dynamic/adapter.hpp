@@ -24,7 +24,8 @@ class Adapted final : public Executable, private Training {
     for (int i = 0; i < Net::weight_count; ++i) {
       Weight& weight = weights_.emplace_back(Weight{.name = std::string{Net::weight_name(i).view()},
                                                     .shape = Net::weight_shape(i),
-                                                    .lr_mult = Net::weight(i).lr_mult});
+                                                    .lr_mult = Net::weight(i).lr_mult,
+                                                    .is_statistic = Net::weight(i).is_statistic()});
       for (int use = Graph::weights[i]; use < Graph::parameter_count; ++use) {
         if (Graph::parameters.owner[use] != Graph::weights[i]) continue;
         weight.layers.emplace_back(Graph::names[Graph::parameters.node[use]].view());

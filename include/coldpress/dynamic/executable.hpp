@@ -72,6 +72,7 @@ class Executable {
     std::vector<std::string> aliases = {};  // the names that it would have in the other layers that share it
     std::vector<std::string> layers = {};   // the layers that have this weight
     float lr_mult = 1;
+    bool is_statistic = false;  // a running statistic, which has no gradient
   };
   virtual std::vector<Weight> const& weights() const = 0;
   /// The buffers with the layout of the parameters: 0 is the parameters, 1 the gradients, 2 and up the optimizer's
@@ -147,6 +148,9 @@ class Executable {
   virtual std::uint64_t step() const = 0;
   virtual void set_step(std::uint64_t step) = 0;
   virtual std::uint64_t seed() const = 0;
+  /// Another network of the same layers, with weights of zero, that computes the same in the same place; null for an
+  /// adapted network.
+  virtual std::unique_ptr<Executable> another() const { return nullptr; }
 
   // The same with inputs and results in the host's memory.
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode) {

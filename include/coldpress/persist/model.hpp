@@ -19,6 +19,14 @@ struct NamedTensor {
   bool operator==(NamedTensor const&) const = default;
 };
 
+/// Something known of a network beside its layers. Both are UTF-8 without control characters.
+struct Entry {
+  std::string key;  // not empty, and there once
+  std::string value;
+  bool operator==(Entry const&) const = default;
+};
+inline constexpr std::size_t max_metadata = 4096;  // entries
+
 /// The spelling of a name in files: output_size becomes outputSize.
 [[nodiscard]] std::string camel_case(std::string_view name);
 
@@ -39,6 +47,7 @@ struct Model {
   bool checksummed = true;           // whether the file had a checksum: Juice's never do, those written here always do
   data::Transforms transforms = {};  // of samples before the network, as data::fit returns them
   std::vector<std::string> classes = {};  // the names of the classes that it tells apart, by label
+  std::vector<Entry> metadata = {};       // keys of convert::NamMetadata are those of coldpress/convert/nam.hpp
   bool operator==(Model const&) const = default;
 };
 

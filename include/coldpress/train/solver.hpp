@@ -2,9 +2,9 @@
 #pragma once
 
 #include <coldpress/persist/network.hpp>
+#include <coldpress/train/gradient_pass.hpp>
 #include <coldpress/train/score.hpp>
 #include <coldpress/typed/describe.hpp>
-#include <coldpress/typed/solver.hpp>
 
 #include <memory>
 
@@ -50,6 +50,11 @@ class AnySolver {
   virtual void load(persist::Model const& model) = 0;
   /// Copies all weights, in the order of the model's, and allocates only if `weights` does not fit.
   virtual void read_weights(std::vector<std::vector<float>>& weights) const = 0;
+  /// Computes the gradients of the mean loss of a minibatch at the current weights, in the same order, with the random
+  /// numbers of the last step: none for a running statistic, and zeros for a weight that no gradient reaches. This
+  /// takes a forward and a backward pass, whose memory it keeps, and changes nothing else. Returns false, without
+  /// gradients, if the loss is not finite.
+  virtual bool gradients(Values samples, Values targets, std::vector<std::vector<float>>& gradients) = 0;
   virtual persist::Checkpoint checkpoint() const = 0;
   /// See persist::resume.
   virtual void resume(persist::Checkpoint const& checkpoint) = 0;
@@ -144,12 +149,30 @@ class TypedSolver final : public AnySolver {
       solver_.network().read_weight(i, values);
     }
   }
+  bool gradients(Values samples, Values targets, std::vector<std::vector<float>>& gradients) override {
+    if (!pass_) pass_ = std::make_unique<GradientPass<S>>();
+    std::array<Values, S::Program::inputs_capacity> inputs{samples};
+    if constexpr (S::Program::inputs_capacity > 1) inputs[1] = targets;
+    if (!pass_->compute(solver_, inputs)) return false;
+    gradients.resize(static_cast<std::size_t>(Net::weight_count));
+    auto const count = static_cast<float>(static_cast<Index>(samples.size()) / Net::input_shape.size());
+    for (int i = 0; i < Net::weight_count; ++i) {
+      auto& values = gradients[static_cast<std::size_t>(i)];
+      values.clear();
+      if (Net::weight(i).is_statistic()) continue;
+      values.resize(static_cast<std::size_t>(Net::weight_shape(i).size()));
+      solver_.network().read(pass_->gradients(), i, values);
+      for (float& value : values) value /= count;
+    }
+    return true;
+  }
   persist::Checkpoint checkpoint() const override { return persist::checkpoint_of(solver_); }
   void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
 
  private:
   static Values values_of(auto const& samples) { return samples.values; }
   S& solver_;
+  std::unique_ptr<GradientPass<S>> pass_;  // made when first needed
 };
 }  // namespace detail
 
