@@ -1,4 +1,4 @@
-// Workloads as people bring them today: a transformer, residual networks with batch normalisation, a GRU, a WaveNet, a
+// Workloads as people bring them today: a transformer, a GPT, residual networks with batch normalisation, a GRU, a WaveNet, a
 // MobileNet and a large perceptron.
 #pragma once
 
@@ -26,6 +26,12 @@ inline constexpr auto encoder = graph([](auto tokens) {
   auto x = tokens | Embedding{.vocabulary = 64, .features = 64};
   for (int block = 0; block < 2; ++block) x = blocks::transformer(x, 4, 256);
   return x | LayerNormalization{} | Linear{10} | LogSoftmax{};
+});
+template <Index steps>
+inline constexpr auto gpt = graph([](auto tokens) {
+  auto x = tokens | Embedding{.vocabulary = 256, .features = 128} | LearnedPositions{.most = steps};
+  for (int block = 0; block < 4; ++block) x = blocks::transformer(x, {.heads = 4, .causal = true, .window = 128}, 512);
+  return x | LayerNormalization{} | Convolution{.num_output = 256, .filter_shape = 1, .has_bias = false};
 });
 inline constexpr auto resnet_20 = graph([](auto image) {
   auto x = normalized(image, 16, 3, 1) | ReLU{};
@@ -70,6 +76,13 @@ struct M1 {
   static constexpr Index batch = 32, vocabulary = 64;
   static constexpr NegativeLogLikelihood loss{10};
 };
+struct M2 {
+  static constexpr char const* id = "M2";
+  using Net = Graph<gpt<128>>;
+  static constexpr Shape shape{128};
+  static constexpr Index batch = 8, vocabulary = 256;
+  static constexpr SoftmaxLoss loss{.axis = -1};
+};
 struct M3 {
   static constexpr char const* id = "M3";
   using Net = Graph<classifying_resnet_20>;
@@ -105,6 +118,14 @@ struct M7 {
   static constexpr Index batch = 256;
   static constexpr MeanSquaredError loss{.loss_average = Average::values};
 };
+// It reads one token after another, with a table of positions that lasts for as long as it is measured.
+struct M8 {
+  static constexpr char const* id = "M8";
+  using Net = Graph<gpt<1 << 17>>;
+  static constexpr Shape shape{1};
+  static constexpr Index batch = 1, vocabulary = 256;
+  static constexpr bool streams = true;
+};
 struct M9 {
   static constexpr char const* id = "M9";
   using Net = Graph<resnet_20>;
@@ -114,6 +135,6 @@ struct M9 {
 struct M10 : Played<dilated_stack, 1> {
   static constexpr char const* id = "M10";
 };
-using Modern = TypeList<M1, M3, M4, M5, M6, M7, M9, M10>;
+using Modern = TypeList<M1, M2, M3, M4, M5, M6, M7, M8, M9, M10>;
 
 }  // namespace bench

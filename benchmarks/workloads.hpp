@@ -230,8 +230,13 @@ template <class W>
 std::vector<float> targets(Index size) {
   std::vector<float> values(static_cast<std::size_t>(W::batch * size), 0.3f);
   if constexpr (decltype(W::loss)::target == Target::label) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(i * 7 % static_cast<std::size_t>(W::loss.num_classes));
+    std::size_t classes;
+    if constexpr (requires { W::loss.num_classes; }) {
+      classes = static_cast<std::size_t>(W::loss.num_classes);
+    } else {
+      classes = static_cast<std::size_t>(W::vocabulary);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % classes);
   }
   return values;
 }

@@ -131,6 +131,7 @@ struct LayerConfig $juice(19) {
     klDivergence @83 :Void;
     learnedPositions @84 :LearnedPositionsConfig;
     sinusoidalPositions @85 :SinusoidalPositionsConfig;
+    rotaryPositions @86 :RotaryPositionsConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -464,6 +465,17 @@ struct LearnedPositionsConfig {
 
 struct SinusoidalPositionsConfig {
   base @0 :Float32 = 10000;
+}
+
+struct RotaryPositionsConfig {
+  # Features of a head; 0: all.
+  size @0 :UInt64;
+  # Heads that are turned; 0: all.
+  heads @1 :UInt64;
+  # Features of a head that are turned; 0: all.
+  rotated @2 :UInt64;
+  base @3 :Float32 = 10000;
+  interleaved @4 :Bool;
 }
 
 struct BatchNormalizationConfig {

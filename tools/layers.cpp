@@ -41,6 +41,7 @@ std::pair<RMSNormalization, Shape> example(RMSNormalization) { return {{}, {10, 
 std::pair<GroupNormalization, Shape> example(GroupNormalization) { return {{}, {64, 7, 7}}; }
 std::pair<LearnedPositions, Shape> example(LearnedPositions) { return {{}, {10, 64}}; }
 std::pair<SinusoidalPositions, Shape> example(SinusoidalPositions) { return {{}, {10, 64}}; }
+std::pair<RotaryPositions, Shape> example(RotaryPositions) { return {{.size = 16}, {10, 64}}; }
 std::pair<Concat, Shape> example(Concat) { return {{}, {64, 7, 7}}; }
 std::pair<MatMul, Shape> example(MatMul) { return {{}, {4, 10, 64}}; }
 std::pair<Permute, Shape> example(Permute) { return {{.axes = {1, 0}}, {10, 64}}; }

@@ -58,6 +58,7 @@
 #include <coldpress/layers/reshape.hpp>
 #include <coldpress/layers/rms_normalization.hpp>
 #include <coldpress/layers/rnn.hpp>
+#include <coldpress/layers/rotary_positions.hpp>
 #include <coldpress/layers/scaled_dot_product_attention.hpp>
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/silu.hpp>
@@ -87,7 +88,7 @@ struct BuiltinLayers
                PReLU, Glu,                                                                                   //
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,  //
                LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization,                 //
-               Embedding, LearnedPositions, SinusoidalPositions,                                             //
+               Embedding, LearnedPositions, SinusoidalPositions, RotaryPositions,                            //
                Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal,
                ScaledDotProductAttention> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //

@@ -30,6 +30,7 @@ Opened open_csv(Request const& request);
 Opened open_hdf5_files(Request const& request);
 Opened open_image_folder(Request const& request);
 Opened open_signals(Request const& request);
+Opened open_text_file(Request const& request);
 
 enum class Part { training, test };
 std::vector<std::string> mnist_files(Part part, std::string const& folder);

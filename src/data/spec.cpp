@@ -139,7 +139,17 @@ std::span<Format const> formats() {
         {"run-in", "steps of a sample before them; default: 0"},
         {"delay", "steps by which the output is late, which are cut off, or find; default: 0"}},
        themselves,
-       open_signals}};
+       open_signals},
+      {"text",
+       "FILE",
+       1,
+       1,
+       "the bytes of a file, from 0 to 255, and for each the next one as its target, for language models: samples "
+       "{steps} and targets {steps, 1}",
+       {{"steps", "bytes of a sample; default: 128"},
+        {"stride", "bytes from the start of a sample to that of the next; default: as many as a sample has"}},
+       themselves,
+       open_text_file}};
   return all;
 }
 

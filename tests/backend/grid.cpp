@@ -108,6 +108,9 @@ TEST_CASE("layers of plain loops") {
         Shape{3, 5, 2}>();
   check<Sequential<GlobalAveragePooling{}, TiedLinear{4}>, Shape{5, 3, 3}>();
   check<Sequential<LearnedPositions{.most = 7}, SinusoidalPositions{}, Linear{2}>, Shape{5, 3}>();
+  check<
+      Sequential<RotaryPositions{.size = 6, .heads = 2, .rotated = 4}, RotaryPositions{.interleaved = true}, Linear{2}>,
+      Shape{5, 18}>();
   check<Sequential<Linear{12}, PReLU{}, Linear{2}>, Shape{3}>({1, 2, 5});
   check<Sequential<PReLU{.num_parameters = 3, .axis = 1}, Linear{2}>, Shape{2, 3, 4}>();
   check<Sequential<Glu{.gate = Gate::gelu}, Linear{2}>, Shape{3, 10}>();

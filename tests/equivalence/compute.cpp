@@ -44,7 +44,7 @@ TEST_CASE("gates, learned slopes and normalisations are the same as types, as a 
 }
 TEST_CASE("positions are the same as types, as a config and in a file") {
   test::check_equivalence<Sequential<Linear{4 * 6}, Reshape{Shape{4, 6}}, LearnedPositions{.most = 5}, TanH{},
-                                     SinusoidalPositions{}, Linear{3}>,
+                                     SinusoidalPositions{}, RotaryPositions{.size = 2, .interleaved = true}, Linear{3}>,
                           Shape{5}>();
 }
 TEST_CASE("maxima, minima and products are the same as types, as a config and in a file") {

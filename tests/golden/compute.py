@@ -92,4 +92,23 @@ for features in 6, 5:
     waves = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :features]
     layer(f"sinusoidal_positions_{features}", (2, 7, features), lambda x: x + waves)
 
+# Rotations as products of complex numbers, as in Llama's reference code, and by halves, as in the code of GPT-NeoX.
+def rotations(steps, pairs):
+    angles = torch.arange(float(steps))[:, None] / 1000 ** (torch.arange(pairs) / pairs)
+    return torch.polar(torch.ones_like(angles), angles)
+
+
+def by_halves(x, turn):
+    angles = torch.cat([turn.angle()] * 2, -1)
+    a, b = x.chunk(2, -1)
+    return x * angles.cos() + torch.cat([-b, a], -1) * angles.sin()
+
+
+layer("rotary_positions", (2, 7, 6), lambda x: by_halves(x, rotations(7, 3)))
+layer("rotary_positions_interleaved", (2, 7, 6), lambda x: torch.view_as_real(
+    torch.view_as_complex(x.unflatten(-1, (3, 2)).contiguous()) * rotations(7, 3)).flatten(-2))
+layer("rotary_positions_heads", (2, 5, 24), lambda x: torch.cat(
+    [torch.cat([by_halves(head[..., :4], rotations(5, 2)), head[..., 4:]], -1) if number < 2 else head
+     for number, head in enumerate(x.split(8, -1))], -1))
+
 write(__file__)

@@ -86,3 +86,8 @@ TEST_CASE("LearnedPositions and SinusoidalPositions are what PyTorch computes") 
   check<SinusoidalPositions{.base = 1000}, Shape{7, 6}>("sinusoidal_positions_6");
   check<SinusoidalPositions{.base = 1000}, Shape{7, 5}>("sinusoidal_positions_5");
 }
+TEST_CASE("RotaryPositions are complex factors, and what GPT-NeoX computes") {
+  check<RotaryPositions{.base = 1000}, Shape{7, 6}>("rotary_positions");
+  check<RotaryPositions{.base = 1000, .interleaved = true}, Shape{7, 6}>("rotary_positions_interleaved");
+  check<RotaryPositions{.size = 8, .heads = 2, .rotated = 4, .base = 1000}, Shape{5, 24}>("rotary_positions_heads");
+}

@@ -200,6 +200,29 @@ COLDPRESS_INLINE void finish_step(Fused<ConvolutionStep<Chain, Join>> const& s, 
     if (s.total.y.data) store_row(s.total.y.data + at, before + v, s.total.y.features - at);
   });
 }
+/// The step of one group with one tap, whose outputs begin at `column`: several vectors are summed side by side, since
+/// each would wait for its last term.
+template <class Step>
+COLDPRESS_INLINE void mix_step(Step const& s, float const* x, Index column) {
+  split<tile_columns>(vectors(s.outputs), [&](Index first, auto w) COLDPRESS_INLINE_LAMBDA {
+    Index const k = first * lanes, channels = s.channels, pitch = s.weight_pitch;
+    float const* weight = s.weight + column + k;
+    Vector sums[w] = {};
+    for (Index c = 0; c < channels; ++c, weight += pitch) {
+      Vector value = splat(x[c]);
+      if constexpr (!has_fma) {
+        if (s.groups * channels > most_flushed_once) value = flush_small(value, splat(smallest_factor));
+      }
+      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sums[j] = fma(value, load(weight + j * lanes), sums[j]); });
+    }
+    for_constants<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+      Vector sum[1][1] = {{sums[j]}};
+      Index const at = k + j * lanes;
+      if (s.bias) sum[0][0] += load_row(s.bias + column + at, s.outputs - at);
+      finish_step(s, sum, column + at);
+    });
+  });
+}
 /// One step. `single`: all taps are summed at once and there are `most` of them; otherwise the parts have `most` taps
 /// or one less. `one`: there is only one group and one vector of outputs.
 template <int most, bool single, bool one, class Step>
@@ -218,6 +241,11 @@ COLDPRESS_INLINE void convolve_step(Step const& s) {
   if constexpr (!has_fma) x = flushed(x, s.groups * s.channels, memory);
   Index column = 0;
   for (Index group = 0; group < (one ? 1 : s.groups); ++group, x += s.channels) {
+    if constexpr (single && most == 1 && !one) {
+      mix_step(s, x, column);
+      column += outputs;
+      continue;
+    }
     for (Index k = 0; one ? k == 0 : k < outputs; k += lanes, sums += (taps - 1) * lanes) {
       Vector sum[1][1];
       if constexpr (single) {

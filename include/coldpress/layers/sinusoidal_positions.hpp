@@ -3,8 +3,8 @@
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/each.hpp>
-#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/positions.hpp>
 
 namespace coldpress {
 
@@ -60,11 +60,8 @@ struct SinusoidalPositions {
   bool operator==(SinusoidalPositions const&) const = default;
 
  private:
-  static constexpr Index wave_cost = 100;  // multiply-adds that take about as long
-  /// In double precision, because the angle of a late step has few digits left after the point.
   COLDPRESS_DEVICE double wave(double step, Index feature, Index features) const {
-    double const exponent = static_cast<double>(feature / 2 * 2) / static_cast<double>(features);
-    double const angle = step * freestanding::exp(-exponent * freestanding::log(static_cast<double>(base)));
+    double const angle = position_angle(static_cast<double>(base), step, feature / 2, features);
     return feature % 2 == 0 ? freestanding::sin(angle) : freestanding::cos(angle);
   }
 };
