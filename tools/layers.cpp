@@ -26,7 +26,7 @@ std::pair<Reshape, Shape> example(Reshape) { return {{{1, 28, 28}}, {784}}; }
 std::pair<Flatten, Shape> example(Flatten) { return {{}, {50, 4, 4}}; }
 std::pair<PReLU, Shape> example(PReLU) { return {{.num_parameters = 64}, {64, 7, 7}}; }
 std::pair<Clip, Shape> example(Clip) { return {{.min = -1, .max = 1}, {10}}; }
-std::pair<Glu, Shape> example(Glu) { return {{.gate = Gate::silu}, {10, 64}}; }
+std::pair<Glu, Shape> example(Glu) { return {{.gate = GluGate::silu}, {10, 64}}; }
 std::pair<ChannelPooling, Shape> example(ChannelPooling) { return {{.filter_size = 3, .stride = 2}, {64, 8, 8}}; }
 std::pair<LRN, Shape> example(LRN) { return {{.scale = 1e-4f}, {96, 27, 27}}; }
 std::pair<Crop, Shape> example(Crop) { return {{.size = 227, .random_crop = true}, {3, 256, 256}}; }

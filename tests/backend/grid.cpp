@@ -113,7 +113,7 @@ TEST_CASE("layers of plain loops") {
       Shape{5, 18}>();
   check<Sequential<Linear{12}, PReLU{}, Linear{2}>, Shape{3}>({1, 2, 5});
   check<Sequential<PReLU{.num_parameters = 3, .axis = 1}, Linear{2}>, Shape{2, 3, 4}>();
-  check<Sequential<Glu{.gate = Gate::gelu}, Linear{2}>, Shape{3, 10}>();
+  check<Sequential<Glu{.gate = GluGate::gelu}, Linear{2}>, Shape{3, 10}>();
   check<Sequential<Linear{24}, Reshape{{4, 6}}, Glu{.axis = 0}, Linear{2}>, Shape{3}>();
   check<Sequential<Reduce{.operation = ReduceOperation::max, .axis = 1}, Linear{2}>, Shape{5, 3}>();
   check<Sequential<Reduce{.operation = ReduceOperation::min}, Linear{2}>, Shape{3, 4, 2}>();

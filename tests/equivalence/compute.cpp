@@ -35,11 +35,11 @@ TEST_CASE("Argmax, Onehot and Embedding are the same as types, as a config and i
 }
 TEST_CASE("gates, learned slopes and normalisations are the same as types, as a config and in a file") {
   test::check_equivalence<
-      Sequential<Linear{4 * 38}, Reshape{Shape{4, 38}}, RMSNormalization{}, Glu{.gate = Gate::silu},
+      Sequential<Linear{4 * 38}, Reshape{Shape{4, 38}}, RMSNormalization{}, Glu{.gate = GluGate::silu},
                  BatchNormalization{.axis = -1}, PReLU{.num_parameters = 19, .axis = -1}, Mish{}, Linear{12},
                  Reshape{Shape{6, 2}}, GroupNormalization{.groups = 3}, HardSigmoid{}, GroupNormalization{.groups = 0},
-                 PReLU{}, LogSigmoid{}, Glu{.gate = Gate::gelu_approximate, .axis = 0}, Clip{.min = -3, .max = -0.1f},
-                 Linear{3}>,
+                 PReLU{}, LogSigmoid{}, Glu{.gate = GluGate::gelu_approximate, .axis = 0},
+                 Clip{.min = -3, .max = -0.1f}, Linear{3}>,
       Shape{5}>();
 }
 TEST_CASE("positions are the same as types, as a config and in a file") {

@@ -21,9 +21,9 @@ TEST_CASE("and so have those that slice, reduce, normalise, number and embed") {
               Shape{3}>();
 }
 TEST_CASE("and so have those with gates, learned slopes, and normalisations of groups") {
-  check_forms<Sequential<Linear{4 * 38}, Reshape{Shape{4, 38}}, RMSNormalization{}, Glu{.gate = Gate::gelu},
+  check_forms<Sequential<Linear{4 * 38}, Reshape{Shape{4, 38}}, RMSNormalization{}, Glu{.gate = GluGate::gelu},
                          BatchNormalization{.axis = -1}, PReLU{.num_parameters = 4}, Mish{},
-                         Glu{.gate = Gate::relu, .axis = 0}, GroupNormalization{.groups = 1}, LogSigmoid{},
+                         Glu{.gate = GluGate::relu, .axis = 0}, GroupNormalization{.groups = 1}, LogSigmoid{},
                          Reduce{.operation = ReduceOperation::max}, HardSigmoid{}, Linear{2}>,
               Shape{5}>();
 }

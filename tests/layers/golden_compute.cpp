@@ -60,11 +60,11 @@ TEST_CASE("PReLU is PyTorch's, with one slope, one for each channel, and one for
 TEST_CASE("Glu is PyTorch's with each of its gates") {
   check<Glu{}, Shape{14}>("glu");
   check<Glu{.axis = 0}, Shape{6, 2, 3}>("glu_channels");
-  check<Glu{.gate = Gate::tanh}, Shape{3, 38}>("glu_tanh");
-  check<Glu{.gate = Gate::relu}, Shape{3, 38}>("glu_relu");
-  check<Glu{.gate = Gate::silu}, Shape{3, 38}>("glu_silu");
-  check<Glu{.gate = Gate::gelu}, Shape{3, 38}>("glu_gelu");
-  check<Glu{.gate = Gate::gelu_approximate}, Shape{3, 38}>("glu_gelu_approximate");
+  check<Glu{.gate = GluGate::tanh}, Shape{3, 38}>("glu_tanh");
+  check<Glu{.gate = GluGate::relu}, Shape{3, 38}>("glu_relu");
+  check<Glu{.gate = GluGate::silu}, Shape{3, 38}>("glu_silu");
+  check<Glu{.gate = GluGate::gelu}, Shape{3, 38}>("glu_gelu");
+  check<Glu{.gate = GluGate::gelu_approximate}, Shape{3, 38}>("glu_gelu_approximate");
 }
 TEST_CASE("RMSNormalization is PyTorch's") {
   check<RMSNormalization{.epsilon = 0x1p-10f}, Shape{19}>("rms_norm_row");

@@ -103,7 +103,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(PReLU{.num_parameters = 7, .axis = -1, .weight = weight});
   check(HardSigmoid{.alpha = 0.2f, .beta = 0.25f});
   check(Clip{.min = -1.5f, .max = 6});
-  check(Glu{.gate = Gate::gelu_approximate, .axis = 2});
+  check(Glu{.gate = GluGate::gelu_approximate, .axis = 2});
   check(RMSNormalization{.epsilon = 0.01f, .weight = weight});
   check(GroupNormalization{.groups = 0, .epsilon = 0.01f, .weight = weight, .bias = bias});
   check(LearnedPositions{.most = 7, .weight = weight});

@@ -108,10 +108,11 @@ TEST_CASE("so have layers that go through a minibatch sample by sample") {
   });
   check_passes<Graph<mix>, Shape{6, 8}>();
   check_passes<Sequential<Embedding{.vocabulary = 5, .features = 7}, LayerNormalization{}, Linear{3}>, Shape{4}>();
-  check_passes<Sequential<LearnedPositions{.most = 5}, SinusoidalPositions{}, RotaryPositions{}, RMSNormalization{},
-                          Glu{.gate = Gate::gelu}, BatchNormalization{.axis = -1}, PReLU{.num_parameters = 4}, PReLU{},
-                          GroupNormalization{.groups = 2}, Reduce{.operation = ReduceOperation::max}, Linear{3}>,
-               Shape{4, 38}>();
+  check_passes<
+      Sequential<LearnedPositions{.most = 5}, SinusoidalPositions{}, RotaryPositions{}, RMSNormalization{},
+                 Glu{.gate = GluGate::gelu}, BatchNormalization{.axis = -1}, PReLU{.num_parameters = 4}, PReLU{},
+                 GroupNormalization{.groups = 2}, Reduce{.operation = ReduceOperation::max}, Linear{3}>,
+      Shape{4, 38}>();
 }
 
 TEST_CASE("so has training, with every optimizer, fused or not") {

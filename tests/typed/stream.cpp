@@ -74,7 +74,7 @@ TEST_CASE("layers without code for blocks are computed step by step in them") {
 
 TEST_CASE("... also gates, learned slopes, and positions, which count the steps") {
   Network<Sequential<Linear{12}, LearnedPositions{.most = 512}, SinusoidalPositions{}, RotaryPositions{},
-                     RMSNormalization{}, Glu{.gate = Gate::silu}, PReLU{}, BatchNormalization{},
+                     RMSNormalization{}, Glu{.gate = GluGate::silu}, PReLU{}, BatchNormalization{},
                      GroupNormalization{.groups = 2}, Mish{}, Linear{2}>,
           Shape{3}, Batch<1>>
       network{3};

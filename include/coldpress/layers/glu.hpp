@@ -13,22 +13,22 @@
 namespace coldpress {
 
 /// The activation of a gate.
-enum class Gate { sigmoid, tanh, relu, silu, gelu, gelu_approximate };
-constexpr auto spellings(Gate) {
+enum class GluGate { sigmoid, tanh, relu, silu, gelu, gelu_approximate };
+constexpr auto spellings(GluGate) {
   return std::array<std::string_view, 6>{"sigmoid", "tanh", "relu", "silu", "gelu", "gelu_approximate"};
 }
 
-/// y = a gate(b), where a and b are the halves of x along one axis (Dauphin et al. 2016). With Gate::sigmoid it is
-/// PyTorch's GLU; with Gate::silu, SwiGLU; with Gate::gelu, GEGLU; and with Gate::relu, ReGLU (Shazeer 2020). Where the
-/// weights of another program have the gate first, exchange the halves of the layer before.
+/// y = a gate(b), where a and b are the halves of x along one axis (Dauphin et al. 2016). With GluGate::sigmoid it is
+/// PyTorch's GLU; with GluGate::silu, SwiGLU; with GluGate::gelu, GEGLU; and with GluGate::relu, ReGLU (Shazeer 2020).
+/// Where the weights of another program have the gate first, exchange the halves of the layer before.
 struct Glu {
   static constexpr std::string_view name = "glu";
-  Gate gate = Gate::sigmoid;
+  GluGate gate = GluGate::sigmoid;
   int axis = -1;
 
   template <class Needs = Require>
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
-    require(gate >= Gate::sigmoid && gate <= Gate::gelu_approximate, "glu: gate is not one of its type");
+    require(gate >= GluGate::sigmoid && gate <= GluGate::gelu_approximate, "glu: gate is not one of its type");
     Index const extent = in[axis_of(in, axis, require)];
     require(extent % 2 == 0, "glu: the extent of the axis must be even");
     return require.failed() ? in : with_extent(in, axis, extent / 2);
@@ -106,17 +106,17 @@ struct Glu {
   template <class F>
   constexpr void with_gate(F f) const {
     switch (gate) {
-      case Gate::sigmoid:
+      case GluGate::sigmoid:
         return f(Sigmoid{}.op(0));
-      case Gate::tanh:
+      case GluGate::tanh:
         return f(TanH{}.op(0));
-      case Gate::relu:
+      case GluGate::relu:
         return f(ReLU{}.op(0));
-      case Gate::silu:
+      case GluGate::silu:
         return f(SiLU{}.op(0));
-      case Gate::gelu:
+      case GluGate::gelu:
         return f(GELU{}.op(0));
-      case Gate::gelu_approximate:
+      case GluGate::gelu_approximate:
         return f(GELU{.approximate = true}.op(0));
     }
   }
