@@ -15,6 +15,8 @@ annotation juice @0xab63f0d15fa788f8 (struct) :UInt16;
 # If the field is omitted, 0 or empty, it has the default of the layer's C++ struct. Files were written before the
 # schema could state that default, and it cannot be changed for them.
 annotation own @0x8a28a8e07e8d3cda (field) :Void;
+# The number may be 0, which has a meaning of its own. Other sizes are at least 1.
+annotation orZero @0xc3a1d9f27b5e4860 (field) :Void;
 
 struct Weight $juice(2) {
   name @0 :Text;
@@ -414,10 +416,10 @@ struct ReduceConfig {
 struct ScaledDotProductAttentionConfig {
   heads @0 :UInt64 = 1;
   # 0: one per head.
-  kvHeads @1 :UInt64;
+  kvHeads @1 :UInt64 $orZero;
   causal @2 :Bool;
   # 0: all keys.
-  window @3 :UInt64;
+  window @3 :UInt64 $orZero;
   # 0: 1 / sqrt(size of a head).
   scale @4 :Float32;
 }
@@ -469,11 +471,11 @@ struct SinusoidalPositionsConfig {
 
 struct RotaryPositionsConfig {
   # Features of a head; 0: all.
-  size @0 :UInt64;
+  size @0 :UInt64 $orZero;
   # Heads that are turned; 0: all.
-  heads @1 :UInt64;
+  heads @1 :UInt64 $orZero;
   # Features of a head that are turned; 0: all.
-  rotated @2 :UInt64;
+  rotated @2 :UInt64 $orZero;
   base @3 :Float32 = 10000;
   interleaved @4 :Bool;
 }
@@ -510,7 +512,7 @@ struct RmsNormalizationConfig {
 
 struct GroupNormalizationConfig {
   # 0: each channel is a group.
-  groups @0 :UInt64 = 32;
+  groups @0 :UInt64 = 32 $orZero;
   epsilon @1 :Float32 = 1e-5;
   # If absent, 1 and 0.
   weight @2 :Filler;

@@ -16,11 +16,6 @@ using dynamic::LayerConfig;
 using dynamic::LayerType;
 using dynamic::SequentialConfig;
 
-bool is_annotated(capnp::StructSchema::Field field, std::uint64_t annotation) {
-  for (auto const one : field.getProto().getAnnotations())
-    if (one.getId() == annotation) return true;
-  return false;
-}
 constexpr std::uint64_t own_annotation = 0x8a28a8e07e8d3cda, juice_annotation = 0xab63f0d15fa788f8;
 
 class Reader : Tree {
@@ -183,8 +178,9 @@ class Reader : Tree {
 
   void read(DynamicStruct::Reader file, std::string const& field, Index& value) {
     if (is_own(file, field)) return;
-    auto const size = file.get(text_for(field)).as<std::uint64_t>();
-    check_size(size);
+    auto const member = file.getSchema().getFieldByName(text_for(field));
+    auto const size = file.get(member).as<std::uint64_t>();
+    check_size(size, member);
     value = static_cast<Index>(size);
   }
   void read(DynamicStruct::Reader file, std::string const& field, float& value) {

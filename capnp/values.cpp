@@ -87,6 +87,16 @@ void check_size(std::uint64_t size) {
     throw ConfigError{"must be at least 1 and at most 2^40, is " + std::to_string(size)};
 }
 
+void check_size(std::uint64_t size, capnp::StructSchema::Field field) {
+  constexpr std::uint64_t or_zero = 0xc3a1d9f27b5e4860;
+  if (size > 0 || !is_annotated(field, or_zero)) check_size(size);
+}
+bool is_annotated(capnp::StructSchema::Field field, std::uint64_t annotation) {
+  for (auto const one : field.getProto().getAnnotations())
+    if (one.getId() == annotation) return true;
+  return false;
+}
+
 void check_extents(Extents const& extents) {
   std::uint64_t product = 1;
   for (auto const extent : extents) {

@@ -20,12 +20,16 @@ namespace coldpress::persist {
 using Extents = std::vector<Index>;
 std::string to_string(Extents const& extents);
 
+/// Whether the schema has this annotation, of that id, on a field.
+bool is_annotated(capnp::StructSchema::Field field, std::uint64_t annotation);
+
 /// Turns outputSize into output_size. The inverse is camel_case.
 std::string snake_case(std::string_view name);
 
 // Each of these throws ConfigError, without naming the field, if the value makes no sense.
-void check_size(std::uint64_t size);               // 1 to 2^40
-void check_extents(Extents const& extents);        // each 1 to 2^40, and their product, too
+void check_size(std::uint64_t size);                                    // 1 to 2^40
+void check_size(std::uint64_t size, capnp::StructSchema::Field field);  // the same, or 0 if the schema allows it
+void check_extents(Extents const& extents);                             // each 1 to 2^40, and their product, too
 void check_number(std::string_view field, float);  // finite; a probability is at least 0 and below 1
 void check_text(std::string_view text);            // UTF-8 without ASCII control characters
 void check_new_text(std::string_view text);  // also no other controls, and nothing that changes the writing direction

@@ -135,8 +135,9 @@ class Writer : Tree {
   template <class Value>
   void put(DynamicStruct::Builder file, std::string const& field, Value const& value) {
     if constexpr (std::is_same_v<Value, Index>) {
-      check_size(static_cast<std::uint64_t>(value));
-      file.set(text_for(field), static_cast<std::uint64_t>(value));
+      auto const member = file.getSchema().getFieldByName(text_for(field));
+      check_size(static_cast<std::uint64_t>(value), member);
+      file.set(member, static_cast<std::uint64_t>(value));
     } else if constexpr (std::is_same_v<Value, std::string>) {
       check_text(value);
       file.set(text_for(field), capnp::Text::Reader{text_for(value)});

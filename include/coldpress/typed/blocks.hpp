@@ -3,6 +3,8 @@
 
 #include <coldpress/typed/operations.hpp>
 
+#include <optional>
+
 namespace coldpress {
 namespace blocks {
 
@@ -38,13 +40,18 @@ constexpr auto linear_by_step(Value<Recorder> x, Index units) {
 
 /// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017), or as `options` say, in which the
 /// heads must divide the features. It is preceded by one Linear of each step, for queries, keys and values together,
-/// and followed by another.
+/// and followed by another. `positions` may turn queries and keys (RotaryPositions); its heads are set here.
 template <class Recorder>
-constexpr auto multi_head_attention(Value<Recorder> x, ScaledDotProductAttention const& options) {
+constexpr auto multi_head_attention(Value<Recorder> x, ScaledDotProductAttention const& options,
+                                    std::optional<RotaryPositions> positions = {}) {
   Index const features = x.shape()[1], heads = options.heads;
   require(heads > 0 && features % heads == 0, "multi_head_attention: the heads must divide the features");
   Index const kv_heads = options.kv_heads == 0 ? heads : options.kv_heads;
-  auto const packed = linear_by_step(x, features / heads * (heads + 2 * kv_heads));
+  auto packed = linear_by_step(x, features / heads * (heads + 2 * kv_heads));
+  if (positions) {
+    positions->size = features / heads, positions->heads = heads + kv_heads;
+    packed = packed | *positions;
+  }
   return linear_by_step(packed | options, features);
 }
 template <class Recorder>
@@ -55,15 +62,40 @@ constexpr auto multi_head_attention(Value<Recorder> x, Index heads) {
 /// A layer of a transformer with normalisation first: attention, then two Linears of each step. Each of the two parts
 /// is added to its input. With `causal` in the options it is a decoder's layer, as in GPT (Radford et al. 2019).
 template <class Recorder>
-constexpr auto transformer(Value<Recorder> x, ScaledDotProductAttention const& options, Index hidden) {
+constexpr auto transformer(Value<Recorder> x, ScaledDotProductAttention const& options, Index hidden,
+                           std::optional<RotaryPositions> const& positions = {}) {
   Index const features = x.shape()[1];
-  auto const attended = x + multi_head_attention(x | LayerNormalization{}, options);
+  auto const attended = x + multi_head_attention(x | LayerNormalization{}, options, positions);
   auto const inner = linear_by_step(attended | LayerNormalization{}, hidden) | GELU{};
   return attended + linear_by_step(inner, features);
 }
 template <class Recorder>
 constexpr auto transformer(Value<Recorder> x, Index heads, Index hidden) {
   return transformer(x, ScaledDotProductAttention{.heads = heads}, hidden);
+}
+
+/// The sizes of a GPT. The defaults have about 0.85 million parameters.
+struct GptOptions {
+  Index vocabulary = 256;  // numbers that a token may have; 256 for the bytes of a text
+  Index features = 128;
+  Index layers = 4;
+  Index heads = 4;
+  Index kv_heads = 0;  // each serves as many query heads; 0: one per query head
+  Index hidden = 512;  // units between the two Linears of a layer
+  Index window = 128;  // steps that a step sees at most, its own included, also in a stream
+};
+/// A language model: the scores {steps, vocabulary} of the token after each of the tokens {steps}. It is GPT-2's
+/// network with rotary positions, and may therefore be given one token after another without end.
+template <class Recorder>
+constexpr auto gpt(Value<Recorder> tokens, GptOptions const& options = {}) {
+  auto x =
+      tokens |
+      Embedding{.vocabulary = options.vocabulary, .features = options.features, .weight = Gaussian{.deviation = 0.02f}};
+  ScaledDotProductAttention const attention{
+      .heads = options.heads, .kv_heads = options.kv_heads, .causal = true, .window = options.window};
+  for (Index layer = 0; layer < options.layers; ++layer)
+    x = transformer(x, attention, options.hidden, RotaryPositions{});
+  return linear_by_step(x | LayerNormalization{}, options.vocabulary);
 }
 
 }  // namespace blocks
