@@ -2,7 +2,8 @@
 // would write: each byte is drawn from its scores and given to it as the next step, which costs no more for a long text
 // than for a short one, since its attention keeps keys and values.
 //
-//   gpt TEXT [--config FILE] [--steps N] [--every N] [--prompt WORDS] [--temperature X] [--save FILE] [--seed N]
+//   gpt TEXT [--config FILE] [--steps N] [--every N] [--length N] [--prompt WORDS] [--temperature X] [--save FILE]
+//       [--seed N]
 //
 // TEXT is any file; one megabyte and 2,000 steps make words and half-sentences. The network is a C++ type, or with
 // --config the one of a training config such as examples/configs/gpt.capnp.txt. Fails if it does not learn.
@@ -68,7 +69,8 @@ double write(Network& network, Options const& options) {
 template <class Solver, class Save, class Write>
 bool learn(Solver& solver, Options const& options, Save const& save_to, Write const& write_from) {
   auto const text = data::open_text(options.text, {.steps = context, .stride = context / 2});
-  train::Trainer trainer{solver, *text,
+  train::Trainer trainer{solver,
+                         *text,
                          {.epochs = options.steps * batch / text->size() + 1,
                           .steps = static_cast<std::uint64_t>(options.steps),
                           .batch = batch,
@@ -101,7 +103,9 @@ bool run(Options const& options) {
         });
   }
   dynamic::Backend const cpu{"cpu", {.threads = threads.workers()}};
-  auto const config = persist::read_training(options.config);
+  persist::Training config = persist::read_training(options.config);
+  config.solver.network = std::move(config.network);
+  config.solver.objective = std::move(config.loss);
   auto solver = dynamic::Solver::from_config(cpu, config.solver, Shape{context}, options.seed);
   return learn(
       solver, options, [&](std::string const& file) { solver.network().save(file); },
@@ -109,4 +113,44 @@ bool run(Options const& options) {
         auto writer = dynamic::Layer::load({}, file, {.input = Shape{1}});
         return write(writer, options);
       });
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  try {
+    if (argc < 2 || argc % 2 != 0) throw std::invalid_argument{"TEXT"};
+    options.text = argv[1];
+    for (int i = 2; i < argc; i += 2) {
+      std::string const name = argv[i], value = argv[i + 1];
+      if (name == "--config")
+        options.config = value;
+      else if (name == "--steps")
+        options.steps = std::stoi(value);
+      else if (name == "--every")
+        options.every = std::stoi(value);
+      else if (name == "--length")
+        options.length = std::stoi(value);
+      else if (name == "--prompt" && !value.empty())
+        options.prompt = value;
+      else if (name == "--temperature" && std::stod(value) > 0)
+        options.temperature = std::stod(value);
+      else if (name == "--save")
+        options.save = value;
+      else if (name == "--seed")
+        options.seed = std::stoull(value);
+      else
+        throw std::invalid_argument{name};
+    }
+  } catch (std::exception const&) {
+    std::fprintf(stderr,
+                 "usage: gpt TEXT [--config FILE] [--steps N] [--every N] [--length N] [--prompt WORDS]\n"
+                 "           [--temperature X] [--save FILE] [--seed N]\n");
+    return 2;
+  }
+  try {
+    return run(options) ? 0 : 1;
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "gpt: %s\n", error.what());
+    return 1;
+  }
 }
