@@ -1,5 +1,5 @@
-// Workloads as people bring them today: a transformer, a GPT, residual networks with batch normalisation, a GRU, a WaveNet, a
-// MobileNet and a large perceptron.
+// Workloads as people bring them today: a transformer, a GPT, residual networks with batch normalisation, a GRU, a
+// WaveNet, a MobileNet and a large perceptron.
 #pragma once
 
 #include "workloads.hpp"
@@ -40,7 +40,8 @@ inline constexpr auto resnet_20 = graph([](auto image) {
   }
   return x | GlobalAveragePooling{} | Linear{10};
 });
-inline constexpr auto classifying_resnet_20 = graph([](auto image) { return image | Graph<resnet_20>{} | LogSoftmax{}; });
+inline constexpr auto classifying_resnet_20 =
+    graph([](auto image) { return image | Graph<resnet_20>{} | LogSoftmax{}; });
 inline constexpr auto dilated_stack = graph([](auto signal) {
   auto const by_step = [](Index channels) { return Convolution{.num_output = channels, .filter_shape = 1}; };
   auto x = signal | by_step(16);
@@ -58,11 +59,8 @@ inline constexpr auto mobile = graph([](auto image) {
   };
   for (Stage const stage : {Stage{32, 1}, {64, 2}, {64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}}) {
     x = x |
-        Convolution{.num_output = channels,
-                    .filter_shape = 3,
-                    .stride = stage.stride,
-                    .padding = 1,
-                    .groups = channels} |
+        Convolution{
+            .num_output = channels, .filter_shape = 3, .stride = stage.stride, .padding = 1, .groups = channels} |
         ReLU{} | Convolution{.num_output = stage.channels, .filter_shape = 1} | ReLU{};
     channels = stage.channels;
   }
@@ -92,8 +90,7 @@ struct M3 {
 };
 struct M4 {
   static constexpr char const* id = "M4";
-  using Net =
-      Sequential<Rnn{.hidden_size = 128, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{1}>;
+  using Net = Sequential<Rnn{.hidden_size = 128, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{1}>;
   static constexpr Shape shape{64, 32};
   static constexpr Index batch = 32;
   static constexpr MeanSquaredError loss{};

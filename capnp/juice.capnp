@@ -247,6 +247,9 @@ struct LinearConfig $juice(1) {
   biasRegularizer @10 :Regularizer;
   biasMaxNorm @11 :Float32;
   biasMaxNormEvery @12 :UInt64 = 1;
+  hasBias @13 :Bool = true;
+  # Whether only the last axis is multiplied: {..., features} becomes {..., outputSize}.
+  lastAxis @14 :Bool;
 }
 
 enum PoolingMode {

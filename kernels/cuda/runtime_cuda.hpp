@@ -260,6 +260,7 @@ struct RuntimeCuda : GridLayout {
   static constexpr bool is_product = std::is_same_v<L, Convolution> || std::is_same_v<L, Linear>;
   static ConvolutionGeometry geometry_of(Convolution const& layer, Shape const& in) { return layer.geometry(in); }
   static ConvolutionGeometry geometry_of(Linear const& layer, Shape const& in) {
+    if (layer.last_axis) return layer.geometry(in);
     return {in.size(), layer.output_size, 1, {}, {}, false};
   }
   /// Gathers a library's call for a layer's product; returns false if the work is left to kernels.

@@ -39,6 +39,8 @@ void check(std::initializer_list<Index> batches = {1, 2, 5, 33}) {
 TEST_CASE("dense layers") {
   check<Sequential<Linear{70}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{17}, Shape{130}>();
   check<Sequential<Linear{5}, TanH{}, Sigmoid{}, Dropout{}, Linear{100}, Softmax{}>, Shape{7}>();
+  check<Sequential<Linear{.output_size = 70, .last_axis = true}, TanH{}, Linear{.output_size = 3, .has_bias = false}>,
+        Shape{2, 3, 5}>();
 }
 TEST_CASE("convolution and pooling") {
   check<

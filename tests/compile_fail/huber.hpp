@@ -3,7 +3,7 @@
 
 #include <coldpress/coldpress.hpp>
 
-struct Huber {
+struct PseudoHuber {
   static constexpr std::string_view name = "huber";
   float loss_weight = 1;
   constexpr coldpress::Shape target_shape(coldpress::Shape const& in) const { return in; }
@@ -15,5 +15,5 @@ struct Huber {
   constexpr T gradient(T y, T t) const {
     return 2 * (y - t);
   }
-  bool operator==(Huber const&) const = default;
+  bool operator==(PseudoHuber const&) const = default;
 };

@@ -5,9 +5,9 @@
 
 using namespace coldpress;
 
-constexpr auto net = graph<Huber>([](auto x, auto wanted) {
+constexpr auto net = graph<PseudoHuber>([](auto x, auto wanted) {
   auto const y = x | Linear{1};
-  apply(Huber{}, y, wanted) | name("loss");
+  apply(PseudoHuber{}, y, wanted) | name("loss");
   return y;
 });
 using Net = Network<Graph<net>, Inputs{Shape{4}, Shape{1}}>;

@@ -4,7 +4,7 @@
 
 using namespace coldpress;
 
-struct Huber {
+struct PseudoHuber {
   static constexpr std::string_view name = "huber";
   static constexpr Target target = Target::value;
   float loss_weight = 1;
@@ -13,11 +13,11 @@ struct Huber {
   constexpr T value(T y, T t) const {
     return (y - t) * (y - t);
   }
-  bool operator==(Huber const&) const = default;
+  bool operator==(PseudoHuber const&) const = default;
 };
 using Net = Network<Sequential<Linear{1}>, Shape{4}>;
 
 int main() {
   Net net;
-  Solver<Net, Huber{}> solver{net};
+  Solver<Net, PseudoHuber{}> solver{net};
 }

@@ -12,6 +12,12 @@ def linear(name, shape, outputs):
     case(name, x, functional.linear(x.flatten(1), w, b), weight=w, bias=b)
 
 
+def linear_along(name, shape, outputs):
+    """The last axis alone, without a bias."""
+    x, w = numbers(*shape), numbers(outputs, shape[-1])
+    case(name, x, functional.linear(x, w), weight=w)
+
+
 def loss(name, shape, target, function):
     """The mean over the batch, and the gradient of the sum over it."""
     x = numbers(*shape)
@@ -81,5 +87,7 @@ layer("hard_sigmoid", (3, 7), lambda x: (0.75 * x + 0.25).clamp(0, 1))
 layer("mish", (3, 7), functional.mish)
 layer("log_sigmoid", (3, 7), functional.logsigmoid)
 layer("clip", (3, 7), lambda x: x.clamp(-0.5, 1.25))
+linear_along("linear_last_axis", (2, 3, 2, 4), 5)
+linear_along("linear_last_axis_one", (3, 4, 3), 1)
 
 write(__file__)

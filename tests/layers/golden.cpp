@@ -4,7 +4,13 @@
 using namespace coldpress;
 using namespace coldpress::test;
 
-TEST_CASE("Linear is PyTorch's") { check_golden_layer<Linear{4}, Shape{2, 3}>("linear"); }
+TEST_CASE("Linear is PyTorch's") {
+  check_golden_layer<Linear{4}, Shape{2, 3}>("linear");
+  check_golden_layer<Linear{.output_size = 5, .has_bias = false, .last_axis = true}, Shape{3, 2, 4}>(
+      "linear_last_axis");
+  check_golden_layer<Linear{.output_size = 1, .has_bias = false, .last_axis = true}, Shape{4, 3}>(
+      "linear_last_axis_one");
+}
 TEST_CASE("activations are PyTorch's") {
   check_golden_layer<ReLU{}, Shape{7}>("relu_row");
   check_golden_layer<ReLU{}, Shape{2, 3, 2}>("relu_image");

@@ -3,6 +3,13 @@
 using namespace coldpress;
 
 TEST_CASE("Linear keeps the laws of layers") { test::check_layer_laws<Linear{7}>(); }
+TEST_CASE("Linear keeps the laws of layers without a bias, and along the last axis") {
+  test::check_laws_at<Linear{.output_size = 7, .has_bias = false}, Shape{5}>();
+  test::check_laws_at<Linear{.output_size = 1, .has_bias = false}, Shape{19}>();
+  test::check_laws_at<Linear{.output_size = 7, .last_axis = true}, Shape{3, 5}>();
+  test::check_laws_at<Linear{.output_size = 1, .last_axis = true}, Shape{2, 3, 4}>();
+  test::check_laws_at<Linear{.output_size = 70, .has_bias = false, .last_axis = true}, Shape{6}>();
+}
 
 // The vectors of Juice's own tests (juice/src/layers/common/linear.rs).
 TEMPLATE_TEST_CASE("Linear gives Juice's values", "", Cpu, Reference<float>, Reference<double>) {
@@ -35,3 +42,29 @@ static_assert(Linear{5}.output_shape({3, 2}) == Shape{5});
 static_assert(Linear{5}.parameters({3, 2})[0].shape == Shape{5, 6} &&
               Linear{5}.parameters({3, 2})[1].shape == Shape{5});
 static_assert(Linear{5}.flops({3, 2}) == 60);
+
+TEST_CASE("a stream of Linear along the last axis has the bits of the whole sequence") {
+  constexpr Linear wide{.output_size = 150, .last_axis = true}, narrow{.output_size = 3, .last_axis = true};
+  using Layers = Sequential<wide, TanH{}, narrow>;
+  Network<Layers, Shape{70, 37}, Batch<2>> whole{3};
+  Network<Layers, Shape{37}, Batch<2>> steps{3};
+  auto const x = test::Random{1}.values<float>(2 * 70 * 37);
+  auto const y = test::copy_of<float>(whole.forward(x));
+  for (std::size_t t = 0; t < 70; ++t) {
+    std::vector<float> in, out;
+    for (std::size_t n = 0; n < 2; ++n) {
+      auto const at = [&](auto const& all, std::size_t size) {
+        return all.begin() + static_cast<std::ptrdiff_t>((n * 70 + t) * size);
+      };
+      in.insert(in.end(), at(x, 37), at(x, 37) + 37);
+      out.insert(out.end(), at(y, 3), at(y, 3) + 3);
+    }
+    CHECK(test::same_bits(steps.step(in), out));
+  }
+}
+
+constexpr Linear by_step{.output_size = 5, .has_bias = false, .last_axis = true};
+static_assert(by_step.output_shape({3, 2}) == Shape{3, 5} && by_step.output_shape({4, 3, 2}) == Shape{4, 3, 5} &&
+              by_step.output_shape({2}) == Shape{5});
+static_assert(by_step.parameters({3, 2}).size() == 1 && by_step.parameters({3, 2})[0].shape == Shape{5, 2});
+static_assert(by_step.flops({3, 2}) == 60);

@@ -102,7 +102,8 @@ struct AttendedBlock {
 COLDPRESS_INLINE Vector among(Vector v, Index c, Index low, Index high, float fill) {
   if (low <= c && c + lanes <= high) return v;
   Mask const key = lane_numbers() + static_cast<std::int32_t>(c);
-  return (key >= static_cast<std::int32_t>(low)) & (key < static_cast<std::int32_t>(high)) ? v : splat(fill);
+  Mask const among_them = (key >= static_cast<std::int32_t>(low)) & (key < static_cast<std::int32_t>(high));
+  return among_them ? v : splat(fill);
 }
 
 /// One head of keys and values of one sample, with all query heads that share it.
@@ -116,7 +117,7 @@ inline void attend(AttentionPass<float> const& a, Index n, Index kv_head, float*
   for (Index h = kv_head * g.group(); h < (kv_head + 1) * g.group(); ++h) {
     HeadRows const q{a.q.at(n, 0, h), a.q.step};
     for (Index first = 0; first < g.queries; first += part.block) {
-      AttendedBlock const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
+      AttendedBlock<float> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
       SeenKeys const seen = block.keys();
       block.scores(q, k, weights, pitch);
       block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {
@@ -176,7 +177,7 @@ inline void attend_gradient(AttentionPass<float> const& a, AttentionGradients<fl
     auto const q = head_rows(a.q, n, h, g.queries, g.size, q_copy),
                dy = head_rows(to.dy, n, h, g.queries, g.value_size, dy_copy);
     for (Index first = 0; first < g.queries; first += part.block) {
-      AttendedBlock const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
+      AttendedBlock<float> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
       SeenKeys const seen = block.keys();
       block.scores(q, k_columns, weights, pitch);
       Right<float> v = v_columns;

@@ -43,7 +43,7 @@ struct Layout {
     Shape const& shape = parameter.shape;
     int const rank = shape.rank();
     return is_canonical(parameter) ? padded_size(shape.size())
-                                   : padded_size(shape.size() / shape[0] * row_pitch(shape)) + (rank == 3 ? 16 : 0);
+                                   : padded_size(shape.size() / shape[0] * row_pitch(parameter)) + (rank == 3 ? 16 : 0);
   }
   /// The offset of a canonical element in the storage.
   static constexpr Index offset(Parameter const& parameter, Index element) {
@@ -53,12 +53,13 @@ struct Layout {
     Index depth = 1;  // not Shape::size, whose checks would be made for each element
     for (int axis = 1; axis < Shape::max_rank && shape[axis] != 0; ++axis) depth *= shape[axis];
     Index const d = element % depth, row = shape.has_rank(3) ? d % shape[2] * shape[1] + d / shape[2] : d;
-    return row * row_pitch(shape) + element / depth;
+    return row * row_pitch(parameter) + element / depth;
   }
 
   /// The distance between rows, for a parameter that is stored as a matrix.
-  static constexpr Index row_pitch(Shape const& shape) {
-    return shape.has_rank(2) ? matrix_pitch(shape[0]) : pitch(shape[0]);
+  static constexpr Index row_pitch(Parameter const& parameter) {
+    Index const columns = parameter.shape[0];
+    return parameter.shape.has_rank(2) && !parameter.by_step ? matrix_pitch(columns) : pitch(columns);
   }
   /// Reads one canonical element.
   static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
@@ -77,7 +78,7 @@ struct Layout {
   template <class F>
   static void for_units(Parameter const& parameter, float* weight, F f) {
     Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
-    if (!is_canonical(parameter)) return f(Rows<float>{weight, size, units, row_pitch(parameter.shape)});
+    if (!is_canonical(parameter)) return f(Rows<float>{weight, size, units, row_pitch(parameter)});
     for (Index n = 0; n < units; ++n) f(Rows<float>{weight + n * size, size, 1, 1});
   }
   /// The weights of one part of a recurrent layer are one matrix with the rows W_x {inputs, ...}, W_h {hidden, ...},
@@ -291,7 +292,8 @@ constexpr Index Layout::attention_scratch(AttentionGeometry const& g, Extent ext
 /// Bfloat16 values.
 struct HalfLayout : Layout {
   static constexpr bool halves(Parameter const& parameter) {
-    return parameter.shape.rank() == 2 && parameter.recurrent.gates == 0 && !is_canonical(parameter);
+    return parameter.shape.rank() == 2 && parameter.recurrent.gates == 0 && !parameter.by_step &&
+           !is_canonical(parameter);
   }
   static constexpr Index storage_size(Parameter const& parameter) {
     Index const size = Layout::storage_size(parameter);

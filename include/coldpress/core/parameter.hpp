@@ -93,6 +93,7 @@ struct Parameter {
   RecurrentWeights recurrent = {};  // the order of its elements, if it is not that of the shape
   Index filled = 0;                 // the number of elements that are filled, while the others start at 0; 0: all
   bool row_major = false;           // every backend stores it in canonical order, as a table whose rows are looked up
+  bool by_step = false;             // a matrix for each step of a sequence, stored like the one tap of a convolution
 
   /// The parameter with the user's settings. Throws ShapeError if they do not suit a parameter of this shape.
   constexpr Parameter with(Weight const& wish) const {
@@ -113,7 +114,7 @@ struct Parameter {
 
 /// Whether both store the same elements in the same order, on every backend.
 constexpr bool same_order(Parameter const& a, Parameter const& b) {
-  return a.shape == b.shape && a.recurrent == b.recurrent && a.row_major == b.row_major;
+  return a.shape == b.shape && a.recurrent == b.recurrent && a.row_major == b.row_major && a.by_step == b.by_step;
 }
 
 /// How the weights of a new network are initialised: by their fillers, or with zeros if they will all be written

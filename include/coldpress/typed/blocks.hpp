@@ -38,12 +38,18 @@ constexpr auto linear_by_step(Value<Recorder> x, Index units) {
   return x | Convolution{.num_output = units, .filter_shape = 1};
 }
 
-/// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017), or as `options` say, in which the
-/// heads must divide the features. It is preceded by one Linear of each step, for queries, keys and values together,
-/// and followed by another. `positions` may turn queries and keys (RotaryPositions); its heads are set here.
-template <class Recorder>
-constexpr auto multi_head_attention(Value<Recorder> x, ScaledDotProductAttention const& options,
+/// Attention as a function's caller asks for it: by all its options, or by the number of its heads alone.
+constexpr ScaledDotProductAttention attention_of(ScaledDotProductAttention const& options) { return options; }
+constexpr ScaledDotProductAttention attention_of(Index heads) { return {.heads = heads}; }
+
+/// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017), or as `wish` says, a number of
+/// heads or a ScaledDotProductAttention; the heads must divide the features. It is preceded by one Linear of each step,
+/// for queries, keys and values together, and followed by another. `positions` may turn queries and keys; its heads are
+/// set here.
+template <class Recorder, class Wish = ScaledDotProductAttention>
+constexpr auto multi_head_attention(Value<Recorder> x, Wish const& wish,
                                     std::optional<RotaryPositions> positions = {}) {
+  ScaledDotProductAttention const options = attention_of(wish);
   Index const features = x.shape()[1], heads = options.heads;
   require(heads > 0 && features % heads == 0, "multi_head_attention: the heads must divide the features");
   Index const kv_heads = options.kv_heads == 0 ? heads : options.kv_heads;
@@ -54,24 +60,16 @@ constexpr auto multi_head_attention(Value<Recorder> x, ScaledDotProductAttention
   }
   return linear_by_step(packed | options, features);
 }
-template <class Recorder>
-constexpr auto multi_head_attention(Value<Recorder> x, Index heads) {
-  return multi_head_attention(x, ScaledDotProductAttention{.heads = heads});
-}
 
-/// A layer of a transformer with normalisation first: attention, then two Linears of each step. Each of the two parts
-/// is added to its input. With `causal` in the options it is a decoder's layer, as in GPT (Radford et al. 2019).
-template <class Recorder>
-constexpr auto transformer(Value<Recorder> x, ScaledDotProductAttention const& options, Index hidden,
+/// A layer of a transformer with normalisation first: attention, as above, then two Linears of each step. Each of the
+/// two parts is added to its input. With a causal attention it is a decoder's layer, as in GPT (Radford et al. 2019).
+template <class Recorder, class Wish = ScaledDotProductAttention>
+constexpr auto transformer(Value<Recorder> x, Wish const& wish, Index hidden,
                            std::optional<RotaryPositions> const& positions = {}) {
   Index const features = x.shape()[1];
-  auto const attended = x + multi_head_attention(x | LayerNormalization{}, options, positions);
+  auto const attended = x + multi_head_attention(x | LayerNormalization{}, wish, positions);
   auto const inner = linear_by_step(attended | LayerNormalization{}, hidden) | GELU{};
   return attended + linear_by_step(inner, features);
-}
-template <class Recorder>
-constexpr auto transformer(Value<Recorder> x, Index heads, Index hidden) {
-  return transformer(x, ScaledDotProductAttention{.heads = heads}, hidden);
 }
 
 /// The sizes of a GPT. The defaults have about 0.85 million parameters.
