@@ -565,6 +565,8 @@ struct MultinomialLogisticConfig {
   classWeights @0 :List(Float32);
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
+  # Positions with this label do not count.
+  ignoreIndex @3 :Int32 = -100;
 }
 
 struct SoftmaxLossConfig {
@@ -573,6 +575,8 @@ struct SoftmaxLossConfig {
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
   labelSmoothing @3 :Float32;
+  # Positions with this label do not count.
+  ignoreIndex @4 :Int32 = -100;
 }
 
 struct SoftlabelSoftmaxConfig {
@@ -589,6 +593,8 @@ struct WassersteinConfig {
 struct AccuracyConfig {
   axis @0 :Int32;
   reportError @1 :Bool;
+  # Positions with this label do not count.
+  ignoreIndex @2 :Int32 = -100;
 }
 
 struct BinaryAccuracyConfig {

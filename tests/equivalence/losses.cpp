@@ -31,10 +31,10 @@ struct All {
     apply(Hinge{}, scores, t) | name("hinge");
     apply(GaussianKL{.loss_weight = 0.25f}, scores, deviation) | name("divergence");
     apply(SoftmaxLoss{.class_weights = {1, 2, 3, 1, 2, 3}}, scores, labels) | name("softmax");
-    apply(MultinomialLogistic{}, p, labels) | name("logistic");
+    apply(MultinomialLogistic{.ignore_index = 1}, p, labels) | name("logistic");
     apply(SoftlabelSoftmax{}, scores, hidden | Linear{6} | Softmax{}) | name("soft");
     apply(Wasserstein{.lambda = 4, .iterations = 20}, p, t | Softmax{}) | name("transport");
-    apply(Accuracy{}, p, labels) | name("accuracy");
+    apply(Accuracy{.ignore_index = 4}, p, labels) | name("accuracy");
     apply(BinaryAccuracy{.threshold = 0.25f, .report_error = true}, scores, t) | name("side");
     return p;
   }
@@ -127,6 +127,7 @@ TEST_CASE("every loss is the same objective in a type and in a config") {
   check_objective<Hinge{}>();
   check_objective<GaussianKL{}>();
   check_objective<SoftmaxLoss{}>();
+  check_objective<SoftmaxLoss{.ignore_index = 2}>();
   check_objective<MultinomialLogistic{}>();
   check_objective<SoftlabelSoftmax{}>();
   check_objective<Wasserstein{}>();

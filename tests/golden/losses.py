@@ -120,4 +120,17 @@ x, t = numbers(2, 4, 2, 3), torch.randint(0, 4, (2, 2, 3))
 smoothed = functional.cross_entropy(x, t, weight=weights, reduction="sum", label_smoothing=0.125)
 case("softmax_loss_smoothed_image", x, t, smoothed / 6)
 
+
+def ignoring(x, t, loss):
+    """PyTorch's mean over the labels that count, for each sample of its own; it is NaN, and here 0, if none counts."""
+    return sum(loss(x[n : n + 1], t[n : n + 1]) for n in range(len(x)) if (t[n] != -100).any())
+
+
+x, t = numbers(3, 4, 5), torch.randint(0, 4, (3, 5))
+t[0, 1:4], t[1] = -100, -100
+case("softmax_loss_ignoring", x, t, ignoring(x, t, functional.cross_entropy))
+x, t = between(3, 4, 5), torch.randint(0, 4, (3, 5))
+t[0], t[2, 0] = -100, -100
+case("multinomial_logistic_ignoring", x, t, ignoring(x, t, lambda p, t: functional.nll_loss(p.log(), t)))
+
 write(__file__)

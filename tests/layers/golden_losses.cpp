@@ -104,6 +104,10 @@ TEST_CASE("SoftmaxLoss and MultinomialLogistic are PyTorch's") {
   check<MultinomialLogistic{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::global},
         Shape{4, 3}>("multinomial_logistic_scaled");
 }
+TEST_CASE("SoftmaxLoss and MultinomialLogistic leave out what PyTorch ignores, sample by sample") {
+  check<SoftmaxLoss{}, Shape{4, 5}>("softmax_loss_ignoring");
+  check<MultinomialLogistic{}, Shape{4, 5}>("multinomial_logistic_ignoring");
+}
 TEST_CASE("SoftlabelSoftmax is PyTorch's") {
   check<SoftlabelSoftmax{}, Shape{6}>("softlabel_softmax");
   check<SoftlabelSoftmax{}, Shape{4, 3}>("softlabel_softmax_positions");

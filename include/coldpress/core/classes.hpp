@@ -30,6 +30,23 @@ class LineSoftmax {
 /// The logarithm of 1e-20. Losses that take the logarithm of a probability treat it as at least 1e-20.
 inline constexpr double smallest_log = -46.051701859880914;
 
+/// The default of the field `ignore_index`, with which a loss or statistic leaves out the positions of one label; as in
+/// PyTorch. The label may also be a class.
+inline constexpr int usual_ignore_index = -100;
+
+/// Throws ShapeError unless a label can be this number; labels are floats.
+constexpr void check_ignore_index(int label) {
+  require(label >= -(1 << 24) && label <= 1 << 24, "ignore_index: it must be from -2^24 to 2^24");
+}
+
+/// The number of labels that are not left out.
+template <class Reader, class T>
+constexpr Index labels_that_count(Reader const& reader, T const* labels, Index size) {
+  Index count = 0;
+  for (Index n = 0; n < size; ++n) count += !is_ignored(reader, labels[n]);
+  return count;
+}
+
 /// How class weights are scaled. `local` and `global` scale them so that their sum is the number of classes; `none`
 /// leaves them. Mocha distinguishes local from global for weights that differ between positions. Class weights are the
 /// same everywhere, so here both mean the same.
