@@ -131,6 +131,10 @@ struct LayerConfig $juice(19) {
     klDivergence @83 :Void;
     learnedPositions @84 :LearnedPositionsConfig;
     sinusoidalPositions @85 :SinusoidalPositionsConfig;
+    focalLoss @86 :FocalLossConfig;
+    cosineSimilarityLoss @87 :CosineSimilarityLossConfig;
+    tripletMargin @88 :TripletMarginConfig;
+    ctcLoss @89 :CtcLossConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -621,6 +625,31 @@ struct StftLossConfig {
 
 struct HuberConfig {
   delta @0 :Float32 = 1;
+}
+
+struct FocalLossConfig {
+  gamma @0 :Float32 = 2;
+  # One per class, or none.
+  classWeights @1 :List(Float32);
+  normalize @2 :Text = "local";  # or global, or none
+  axis @3 :Int32;
+  # Positions with this label do not count.
+  ignoreIndex @4 :Int32 = -100;
+}
+
+struct CosineSimilarityLossConfig {
+  axis @0 :Int32;
+}
+
+struct TripletMarginConfig {
+  margin @0 :Float32 = 1;
+}
+
+struct CtcLossConfig {
+  # As many as a target has room for.
+  labels @0 :UInt64 = 32;
+  # The class that stands for no label.
+  blank @1 :Int32;
 }
 
 struct CustomConfig {

@@ -52,6 +52,10 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f, 0.125f, -1});
   check(Huber{.delta = 0.5f, .loss_weight = 2, .loss_average = Average::values});
   check(KLDivergence{.loss_weight = 0.5f});
+  check(FocalLoss{0.5f, {1, 2}, ClassNormalization::none, -1, 2, 255});
+  check(CosineSimilarityLoss{.axis = -1, .loss_weight = 2});
+  check(TripletMargin{.margin = 0.25f, .loss_weight = 2});
+  check(CTCLoss{.labels = 7, .blank = 28, .loss_weight = 0.5f});
   check(SoftlabelSoftmax{.axis = 1, .loss_weight = 2});
   check(BinaryCrossEntropy{.loss_weight = 0});
   check(Wasserstein{.lambda = 3, .iterations = 7, .power = 2, .loss_weight = 4});

@@ -101,6 +101,14 @@ struct ClassWeights {
   }
 };
 
+/// The factor of a position in a loss with class weights: its weight, the scale of the class weights, and the part of
+/// one of the positions of a sample that count.
+template <class L, class T>
+constexpr T share_of_position(L const& loss, T const* labels, Index positions) {
+  Index const count = freestanding::max<Index>(1, labels_that_count(loss, labels, positions));
+  return loss.class_weights.template scale<T>(loss.normalize) * loss.loss_weight / static_cast<T>(count);
+}
+
 inline std::string to_string(ClassWeights const& weights) {
   std::string text = "{";
   for (int k = 0; k < weights.count; ++k) text.append(k ? ", " : "").append(std::to_string(weights.factors[k]));

@@ -31,8 +31,7 @@ struct MultinomialLogistic {
   template <class T>
   constexpr T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
-    T const share = class_weights.scale<T>(normalize) * loss_weight /
-                    static_cast<T>(freestanding::max<Index>(1, labels_that_count(*this, labels, a.lines())));
+    T const share = share_of_position(*this, labels, a.lines());
     T total{};
     freestanding::fill_n(dy, in.size(), T{});
     for (Index n = 0; n < a.lines(); ++n) {

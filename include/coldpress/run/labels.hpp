@@ -12,11 +12,10 @@
 namespace coldpress {
 
 namespace detail {
-/// Throws for label number `at`, counted over all samples, where each sample has one label per `classes` values of
-/// shape `in`. `ignored`, if not null, is a label that would be left out.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Shape const& in,
+/// Throws for label number `at`, counted over all samples, each of which has `of_sample` labels. `ignored`, if not
+/// null, is a label that would be left out.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Index of_sample,
                                                                       Index classes, int const* ignored) {
-  Index const of_sample = in.size() / classes;
   raise<DataError>(sentence_of(
       of_sample > 1 ? sentence_of("label ", at % of_sample) : ErrorText{"the label"}, " of sample ", at / of_sample,
       " is ", number_text(label), "; expected a whole number from 0 to ", classes - 1,
@@ -34,7 +33,9 @@ void check_targets(Reader const& reader, Shape const& in, std::span<T const> tar
       if (is_label(targets[i], classes) || is_ignored(reader, targets[i])) continue;
       int const* ignored = nullptr;
       if constexpr (requires { reader.ignore_index; }) ignored = &reader.ignore_index;
-      detail::refuse_label(static_cast<Index>(i), static_cast<double>(targets[i]), in, classes, ignored);
+      Index of_sample = in.size() / classes;
+      if constexpr (requires { reader.target_shape(in); }) of_sample = reader.target_shape(in).size();
+      detail::refuse_label(static_cast<Index>(i), static_cast<double>(targets[i]), of_sample, classes, ignored);
     }
   }
 }
