@@ -134,6 +134,10 @@ struct LayerConfig $juice(19) {
     learnedPositions @84 :LearnedPositionsConfig;
     sinusoidalPositions @85 :SinusoidalPositionsConfig;
     rotaryPositions @86 :RotaryPositionsConfig;
+    focalLoss @87 :FocalLossConfig;
+    cosineSimilarityLoss @88 :CosineSimilarityLossConfig;
+    tripletMargin @89 :TripletMarginConfig;
+    ctcLoss @90 :CtcLossConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -582,6 +586,8 @@ struct MultinomialLogisticConfig {
   classWeights @0 :List(Float32);
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
+  # Positions with this label do not count.
+  ignoreIndex @3 :Int32 = -100;
 }
 
 struct SoftmaxLossConfig {
@@ -590,6 +596,8 @@ struct SoftmaxLossConfig {
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
   labelSmoothing @3 :Float32;
+  # Positions with this label do not count.
+  ignoreIndex @4 :Int32 = -100;
 }
 
 struct SoftlabelSoftmaxConfig {
@@ -606,6 +614,8 @@ struct WassersteinConfig {
 struct AccuracyConfig {
   axis @0 :Int32;
   reportError @1 :Bool;
+  # Positions with this label do not count.
+  ignoreIndex @2 :Int32 = -100;
 }
 
 struct BinaryAccuracyConfig {
@@ -632,6 +642,31 @@ struct StftLossConfig {
 
 struct HuberConfig {
   delta @0 :Float32 = 1;
+}
+
+struct FocalLossConfig {
+  gamma @0 :Float32 = 2;
+  # One per class, or none.
+  classWeights @1 :List(Float32);
+  normalize @2 :Text = "local";  # or global, or none
+  axis @3 :Int32;
+  # Positions with this label do not count.
+  ignoreIndex @4 :Int32 = -100;
+}
+
+struct CosineSimilarityLossConfig {
+  axis @0 :Int32;
+}
+
+struct TripletMarginConfig {
+  margin @0 :Float32 = 1;
+}
+
+struct CtcLossConfig {
+  # As many as a target has room for.
+  labels @0 :UInt64 = 32;
+  # The class that stands for no label.
+  blank @1 :Int32;
 }
 
 struct CustomConfig {

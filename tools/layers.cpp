@@ -49,6 +49,7 @@ std::pair<TiedLinear, Shape> example(TiedLinear) { return {{.output_size = 784},
 std::pair<ScaledDotProductAttention, Shape> example(ScaledDotProductAttention) {
   return {{.heads = 4, .causal = true}, {32, 192}};
 }
+std::pair<CTCLoss, Shape> example(CTCLoss) { return {{}, {100, 29}}; }
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
 std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
 template <class Layer>

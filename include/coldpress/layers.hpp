@@ -13,7 +13,9 @@
 #include <coldpress/layers/clip.hpp>
 #include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
+#include <coldpress/layers/cosine_similarity_loss.hpp>
 #include <coldpress/layers/crop.hpp>
+#include <coldpress/layers/ctc_loss.hpp>
 #include <coldpress/layers/dropout.hpp>
 #include <coldpress/layers/element_wise.hpp>
 #include <coldpress/layers/elu.hpp>
@@ -21,6 +23,7 @@
 #include <coldpress/layers/error_to_signal_ratio.hpp>
 #include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
+#include <coldpress/layers/focal_loss.hpp>
 #include <coldpress/layers/gaussian_kl.hpp>
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/global_average_pooling.hpp>
@@ -76,6 +79,7 @@
 #include <coldpress/layers/tanh.hpp>
 #include <coldpress/layers/threshold.hpp>
 #include <coldpress/layers/tied_linear.hpp>
+#include <coldpress/layers/triplet_margin.hpp>
 #include <coldpress/layers/wasserstein.hpp>
 
 namespace coldpress {
@@ -94,7 +98,7 @@ struct BuiltinLayers
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //
-                                Huber, KLDivergence> {};
+                                Huber, KLDivergence, FocalLoss, CosineSimilarityLoss, TripletMargin, CTCLoss> {};
 struct BuiltinStatistics : TypeList<Accuracy, BinaryAccuracy> {};
 
 /// The number that identifies a layer's operation where types are erased: the index of the layer among the built-in

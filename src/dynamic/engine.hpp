@@ -273,7 +273,7 @@ class Engine final : public Executable {
       Values labels = k == inputs.size() ? targets : inputs[k];
       std::vector<float> fetched;
       if (auto* const from = home(homes, k)) {
-        if (auto const* const facts = from->facts(); facts && facts->are_labels(reader.classes(in))) return;
+        if (auto const* const facts = from->facts(); facts && facts->are_labels_of(reader, in)) return;
         fetched.resize(labels.size()), from->pull(fetched), labels = fetched;
       }
       check_targets(reader, in, labels);

@@ -45,6 +45,7 @@ detail::Judgement judged(Trainer& trainer, data::Source const& source, Index mos
       if (result.labels) {
         sample.actual = targets == 1 ? static_cast<Index>(target[0]) : class_of(target),
         sample.predicted = class_of(output);
+        if (targets == 1 && !is_label(target[0], result.class_count)) continue;  // the loss ignores it
         result.pairs.emplace_back(sample.actual, sample.predicted);
       }
       auto const loss = most > 0 ? solver.loss(output, target) : std::nullopt;

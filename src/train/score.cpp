@@ -115,18 +115,20 @@ void check_fits(dynamic::Layer const& network, Objective const& loss, data::Sour
   with_context([&] { check(network, loss, source); }, [&](Error& error) { error.in_file(spec); });
 }
 
-Index correct(Values outputs, Values targets, Index samples) {
+Hits hits(Values outputs, Values targets, Index samples) {
   auto const row = [&](Values values, Index i) {
     std::size_t const size = values.size() / static_cast<std::size_t>(samples);
     return values.subspan(static_cast<std::size_t>(i) * size, size);
   };
   bool const one_hot = targets.size() > static_cast<std::size_t>(samples);
-  Index count = 0;
+  Hits found;
   for (Index i = 0; i < samples; ++i) {
-    Values const wanted = row(targets, i);
-    count += class_of(row(outputs, i)) == (one_hot ? class_of(wanted) : static_cast<Index>(wanted[0]));
+    Values const wanted = row(targets, i), scores = row(outputs, i);
+    if (!one_hot && !is_label(wanted[0], static_cast<Index>(scores.size()))) continue;
+    found.samples += 1;
+    found.right += class_of(scores) == (one_hot ? class_of(wanted) : static_cast<Index>(wanted[0]));
   }
-  return count;
+  return found;
 }
 
 Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
@@ -136,8 +138,8 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
   for (data::Batches::Batch const& minibatch : batches.epoch()) {
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
     if (network.labels) {
-      auto const right = static_cast<double>(correct(outputs, minibatch.targets, minibatch.size));
-      accuracy.add(right / static_cast<double>(minibatch.size), minibatch.size);
+      auto const [samples, right] = hits(outputs, minibatch.targets, minibatch.size);
+      if (samples > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(samples), samples);
     }
     if (auto const mean = network.loss(outputs, minibatch.targets)) loss.add(*mean, minibatch.size);
     if (each) each(minibatch, outputs);

@@ -127,13 +127,13 @@ void Trainer::step() {
   loss_.add(last_loss_, batch_.size);
   recent_.add(last_loss_, batch_.size);
   if (labels_) {
-    auto const right = static_cast<double>(correct(solver_->output(), batch_.targets, batch_.size));
-    accuracy_.add(right / static_cast<double>(batch_.size), batch_.size);
+    auto const [samples, right] = hits(solver_->output(), batch_.targets, batch_.size);
+    if (samples > 0) accuracy_.add(static_cast<double>(right) / static_cast<double>(samples), samples);
   }
   if (iteration() % record_every_ == 0) record();
   if (!epoch_over_) return;
   statistics_.add("training/loss_epoch", iteration(), loss_.value());
-  if (labels_) statistics_.add("training/accuracy", iteration(), accuracy_.value());
+  if (accuracy_.samples() > 0) statistics_.add("training/accuracy", iteration(), accuracy_.value());
 }
 
 void Trainer::record() {

@@ -31,10 +31,10 @@ struct All {
     apply(Hinge{}, scores, t) | name("hinge");
     apply(GaussianKL{.loss_weight = 0.25f}, scores, deviation) | name("divergence");
     apply(SoftmaxLoss{.class_weights = {1, 2, 3, 1, 2, 3}}, scores, labels) | name("softmax");
-    apply(MultinomialLogistic{}, p, labels) | name("logistic");
+    apply(MultinomialLogistic{.ignore_index = 1}, p, labels) | name("logistic");
     apply(SoftlabelSoftmax{}, scores, hidden | Linear{6} | Softmax{}) | name("soft");
     apply(Wasserstein{.lambda = 4, .iterations = 20}, p, t | Softmax{}) | name("transport");
-    apply(Accuracy{}, p, labels) | name("accuracy");
+    apply(Accuracy{.ignore_index = 4}, p, labels) | name("accuracy");
     apply(BinaryAccuracy{.threshold = 0.25f, .report_error = true}, scores, t) | name("side");
     return p;
   }
@@ -42,10 +42,10 @@ struct All {
 constexpr auto all = graph(All{});
 using Net = Network<Graph<all>, Inputs{Shape{4}, Shape{6}, Shape{1}}>;
 
-template <auto loss>
+template <auto loss, auto tail = Sigmoid{}>
 void check_objective() {
   INFO(loss.name);
-  using Chain = Sequential<Linear{7}, TanH{}, Linear{6}, Sigmoid{}>;
+  using Chain = Sequential<Linear{7}, TanH{}, Linear{6}, tail>;
   using Static = Network<Chain, Shape{4}>;
   auto const backend = dynamic::Backend::like_static();
   Static net{3};
@@ -55,8 +55,7 @@ void check_objective() {
   Random random{5};
   for (Index const batch : {1, 3, 17}) {
     auto const x = random.values<float>(batch * 4);
-    auto const t =
-        loss.target == Target::label ? labels_of(random, batch, 6) : random.values<float>(batch * 6, 0.1f, 1);
+    auto const t = targets_of<loss, float>(random, batch, Static::output_shape, 0.1f, 1);
     REQUIRE(solver.train_minibatch(x, t) == other.train_minibatch(std::span{x}, std::span{t}));
   }
   REQUIRE(same_bits(all_weights(net), all_weights(other.network())));
@@ -127,7 +126,12 @@ TEST_CASE("every loss is the same objective in a type and in a config") {
   check_objective<Hinge{}>();
   check_objective<GaussianKL{}>();
   check_objective<SoftmaxLoss{}>();
+  check_objective<SoftmaxLoss{.ignore_index = 2}>();
   check_objective<MultinomialLogistic{}>();
+  check_objective<FocalLoss{}>();
+  check_objective<CosineSimilarityLoss{}>();
+  check_objective<TripletMargin{}>();
+  check_objective<CTCLoss{.labels = 2}, Sequential<Reshape{{3, 2}}, SoftmaxOver{.axis = -1, .logarithm = true}>{}>();
   check_objective<SoftlabelSoftmax{}>();
   check_objective<Wasserstein{}>();
   check_objective<ErrorToSignalRatio{.pre_emphasis = 0.5f}>();

@@ -2,6 +2,8 @@
 """Writes losses.txt beside it: losses as PyTorch computes them. The means are over the batch, the gradients those of the
 sum over it: dx with respect to the predictions, dt, where there is one, to the targets."""
 
+import itertools
+
 import torch
 from torch.nn import functional
 
@@ -119,5 +121,60 @@ case("softmax_loss_smoothed", x, t, functional.cross_entropy(x, t, reduction="su
 x, t = numbers(2, 4, 2, 3), torch.randint(0, 4, (2, 2, 3))
 smoothed = functional.cross_entropy(x, t, weight=weights, reduction="sum", label_smoothing=0.125)
 case("softmax_loss_smoothed_image", x, t, smoothed / 6)
+
+
+def ignoring(x, t, loss):
+    """PyTorch's mean over the labels that count, for each sample of its own; it is NaN, and here 0, if none counts."""
+    return sum(loss(x[n : n + 1], t[n : n + 1]) for n in range(len(x)) if (t[n] != -100).any())
+
+
+x, t = numbers(3, 4, 5), torch.randint(0, 4, (3, 5))
+t[0, 1:4], t[1] = -100, -100
+case("softmax_loss_ignoring", x, t, ignoring(x, t, functional.cross_entropy))
+x, t = between(3, 4, 5), torch.randint(0, 4, (3, 5))
+t[0], t[2, 0] = -100, -100
+case("multinomial_logistic_ignoring", x, t, ignoring(x, t, lambda p, t: functional.nll_loss(p.log(), t)))
+
+
+def focal(x, t, weights, gamma):
+    log_p = x.log_softmax(1).gather(1, t[:, None]).squeeze(1)
+    return -(weights[t] * (1 - log_p.exp()) ** gamma * log_p).sum()
+
+
+x, t = numbers(4, 6), torch.tensor([5, 0, 3, 3])
+case("focal_loss", x, t, focal(x, t, torch.ones(6), 2))
+x, t = numbers(2, 4, 3), torch.randint(0, 4, (2, 3))
+case("focal_loss_weighted", x, t, focal(x, t, weights, 0.5) / 3)
+
+x, t = numbers(4, 6), numbers(4, 6)
+case("cosine_similarity_loss", x, t, (1 - functional.cosine_similarity(x, t)).sum())
+x, t = numbers(2, 3, 4), numbers(2, 3, 4)
+case("cosine_similarity_loss_last", x, t, (1 - functional.cosine_similarity(x, t, dim=2)).sum() / 3)
+
+x, t = numbers(6, 8), numbers(6, 4)
+case("triplet_margin", x, t, functional.triplet_margin_loss(t, x[:, :4], x[:, 4:], 0.5, eps=0, reduction="sum"))
+
+
+def ctc(x, labels, blank):
+    """The sum over all paths, one by one. PyTorch's own gradient is that of scores before a log softmax."""
+    paths = []
+    for path in itertools.product(range(x.shape[1]), repeat=x.shape[0]):
+        merged = [k for k, _ in itertools.groupby(path)]
+        if [k for k in merged if k != blank] == labels:
+            paths.append(x[range(len(path)), path].sum())
+    loss = -torch.logsumexp(torch.stack(paths), 0)
+    lengths = torch.tensor([x.shape[0]]), torch.tensor([len(labels)])
+    own = functional.ctc_loss(x[:, None], torch.tensor([labels], dtype=torch.long), *lengths, blank, reduction="sum")
+    assert torch.isclose(loss, own)
+    return loss
+
+
+for name, blank, targets in (
+    ("ctc_loss", 0, [[1, 2, 3], [2, 2, -1], [3, -1, -1], [-1, -1, -1], [1, 2, 1]]),
+    ("ctc_loss_last_blank", 3, [[0, 1, 3], [2, 2, 3], [0, 0, 2]]),
+):
+    x = numbers(len(targets), 6, 4).detach().log_softmax(2).requires_grad_()
+    each = [ctc(scores, [k for k in labels if k not in (-1, blank)], blank) for scores, labels in zip(x, targets)]
+    case(name, x, torch.tensor(targets), sum(each))
 
 write(__file__)

@@ -104,6 +104,22 @@ TEST_CASE("SoftmaxLoss and MultinomialLogistic are PyTorch's") {
   check<MultinomialLogistic{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::global},
         Shape{4, 3}>("multinomial_logistic_scaled");
 }
+TEST_CASE("SoftmaxLoss and MultinomialLogistic leave out what PyTorch ignores, sample by sample") {
+  check<SoftmaxLoss{}, Shape{4, 5}>("softmax_loss_ignoring");
+  check<MultinomialLogistic{}, Shape{4, 5}>("multinomial_logistic_ignoring");
+}
+TEST_CASE("FocalLoss, CosineSimilarityLoss and TripletMargin are what PyTorch computes") {
+  check<FocalLoss{}, Shape{6}>("focal_loss");
+  check<FocalLoss{.gamma = 0.5f, .class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::none},
+        Shape{4, 3}>("focal_loss_weighted");
+  check<CosineSimilarityLoss{}, Shape{6}>("cosine_similarity_loss");
+  check<CosineSimilarityLoss{.axis = -1}, Shape{3, 4}>("cosine_similarity_loss_last");
+  check<TripletMargin{.margin = 0.5f}, Shape{8}>("triplet_margin");
+}
+TEST_CASE("CTCLoss is the sum over all paths, and PyTorch's") {
+  check<CTCLoss{.labels = 3}, Shape{6, 4}>("ctc_loss");
+  check<CTCLoss{.labels = 3, .blank = 3}, Shape{6, 4}>("ctc_loss_last_blank");
+}
 TEST_CASE("SoftlabelSoftmax is PyTorch's") {
   check<SoftlabelSoftmax{}, Shape{6}>("softlabel_softmax");
   check<SoftlabelSoftmax{}, Shape{4, 3}>("softlabel_softmax_positions");

@@ -9,6 +9,12 @@ struct Maker {
 struct SmoothMaker {
   static constexpr SoftmaxLoss make(Shape) { return {.label_smoothing = 0.25f}; }
 };
+struct IgnoringMaker {
+  static constexpr SoftmaxLoss make(Shape) { return {.label_smoothing = 0.25f, .ignore_index = 1}; }
+};
+struct IgnoringLogisticMaker {
+  static constexpr MultinomialLogistic make(Shape) { return {.ignore_index = 0}; }
+};
 struct LogisticMaker {
   static constexpr MultinomialLogistic make(Shape) { return {.loss_weight = 0.75f}; }
 };
@@ -25,6 +31,33 @@ static_assert(SoftmaxLoss{.axis = -1}.classes({10, 4, 5}) == 5);
 TEST_CASE("SoftmaxLoss keeps the laws of losses") { check_laws<Maker>(); }
 TEST_CASE("SoftmaxLoss keeps the laws of losses with smoothed labels, too") { check_laws<SmoothMaker>(); }
 TEST_CASE("MultinomialLogistic keeps the laws of losses") { check_laws<LogisticMaker>(); }
+
+TEST_CASE("SoftmaxLoss and MultinomialLogistic keep the laws of losses where a class is ignored") {
+  check_laws<IgnoringMaker>();
+  check_laws<IgnoringLogisticMaker>();
+}
+
+TEST_CASE("ignored positions have neither value nor gradient, and are not counted") {
+  constexpr Shape in{2, 3};  // two classes at three positions
+  std::vector<double> const y{0, 1, 2, 0, 0, 0}, all{1, 0, 1}, last{-100, -100, 1}, none{-100, -100, -100};
+  auto const of = [&](auto const& loss, std::vector<double> const& labels) {
+    std::vector<double> dy(6, 7);
+    double const value = loss.sample(in, y.data(), labels.data(), dy.data(), static_cast<double*>(nullptr));
+    return std::pair{value, dy};
+  };
+  auto const [value, dy] = of(SoftmaxLoss{}, last);
+  double const p = 1 / (1 + std::exp(-2.0));
+  CHECK(value == Approx(-std::log(1 - p)));
+  for (int i : {0, 1, 3, 4}) CHECK(dy[static_cast<std::size_t>(i)] == 0);
+  CHECK(dy[2] == Approx(p));
+  CHECK(dy[5] == Approx(-p));
+  std::pair const nothing{0.0, std::vector<double>(6, 0)};
+  CHECK(of(SoftmaxLoss{}, none) == nothing);
+  CHECK(of(SoftmaxLoss{.label_smoothing = 0.5f}, none) == nothing);
+  CHECK(of(MultinomialLogistic{}, none) == nothing);
+  CHECK(of(SoftmaxLoss{.ignore_index = 7}, all) == of(SoftmaxLoss{}, all));
+  CHECK(of(SoftmaxLoss{.ignore_index = 0}, all) == of(SoftmaxLoss{}, {1, -100, 1}));
+}
 
 TEST_CASE("factors of classes are scaled to a sum of as many, or left alone") {
   std::vector<double> const y{0, 0, 0, 0}, label{2};
@@ -45,6 +78,8 @@ TEST_CASE("wrong factors of classes are errors") {
   CHECK_THROWS_AS((SoftmaxLoss{.class_weights = {1, -2}}.target_shape({2})), ShapeError);
   CHECK_THROWS_AS((MultinomialLogistic{.class_weights = {0, 0}}.target_shape({2})), ShapeError);
   CHECK_THROWS_AS((SoftmaxLoss{.axis = 1}.target_shape({2})), ShapeError);
+  CHECK_THROWS_WITH((MultinomialLogistic{.ignore_index = 1 << 25}.target_shape({2})),
+                    "ignore_index: it must be from -2^24 to 2^24");
   for (float const wrong : {-0.5f, 1.5f, std::numeric_limits<float>::quiet_NaN()})
     CHECK_THROWS_WITH((SoftmaxLoss{.label_smoothing = wrong}.target_shape({2})),
                       "softmax_loss: label_smoothing must be from 0 to 1");

@@ -48,16 +48,20 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(MeanSquaredError{.loss_weight = 2});
   check(MeanSquaredError{.loss_weight = 2, .loss_average = Average::values});
   check(SquareLoss{.loss_weight = 0.5f});
-  check(MultinomialLogistic{{1, 2, 0.5f}, ClassNormalization::global, -1, 3});
-  check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f, 0.125f});
+  check(MultinomialLogistic{{1, 2, 0.5f}, ClassNormalization::global, -1, 3, 255});
+  check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f, 0.125f, -1});
   check(Huber{.delta = 0.5f, .loss_weight = 2, .loss_average = Average::values});
   check(KLDivergence{.loss_weight = 0.5f});
+  check(FocalLoss{0.5f, {1, 2}, ClassNormalization::none, -1, 2, 255});
+  check(CosineSimilarityLoss{.axis = -1, .loss_weight = 2});
+  check(TripletMargin{.margin = 0.25f, .loss_weight = 2});
+  check(CTCLoss{.labels = 7, .blank = 28, .loss_weight = 0.5f});
   check(SoftlabelSoftmax{.axis = 1, .loss_weight = 2});
   check(BinaryCrossEntropy{.loss_weight = 0});
   check(Wasserstein{.lambda = 3, .iterations = 7, .power = 2, .loss_weight = 4});
   check(ErrorToSignalRatio{.pre_emphasis = 0.85f, .epsilon = 0.5f, .loss_weight = 2});
   check(StftLoss{.fft_size = {512, 64}, .hop_size = 32, .window_size = {512, 60}, .magnitude = 2, .loss_weight = 0.1f});
-  check(Accuracy{.axis = -2, .report_error = true});
+  check(Accuracy{.axis = -2, .report_error = true, .ignore_index = 0});
   check(BinaryAccuracy{.threshold = -0.5f, .report_error = true});
   for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::relu, RnnType::tanh}) check(Rnn{.rnn_type = type});
   for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::last_step, RnnOutput::layers}) {

@@ -117,6 +117,24 @@ TEST_CASE("data that cannot be read ends the run between two steps, and it can g
   CHECK(trainer.model() == expected.model());
 }
 
+TEST_CASE("samples whose label the loss ignores count in no accuracy") {
+  data::Dataset const dataset{
+      .sample_shape = {2}, .target_shape = {1}, .samples = {1, 0, 0, 1, 1, 1, 9, 9}, .targets = {0, 1, -100, -100}};
+  auto const source = data::borrow(dataset);
+  using Classifier = Network<Sequential<Linear{2}>, Shape{2}>;
+  Classifier net{1};
+  coldpress::Solver<Classifier, SoftmaxLoss{}, Sgd{.learning_rate = 0.5f}> solver{net};
+  Trainer trainer{solver, *source, {.epochs = 30, .batch = 2}};
+  trainer.run();
+  CHECK(trainer.statistics().last("training/accuracy") == 1.0);
+  CHECK(trainer.evaluate(*source).accuracy == 1.0);
+  data::Dataset none = dataset;
+  none.targets = {-100, -100, -100, -100};
+  auto const score = trainer.evaluate(*data::borrow(none));
+  CHECK(score.loss == 0.0);
+  CHECK(!score.accuracy);
+}
+
 TEST_CASE("transforms are completed by the data, applied to what is judged, and saved with the classes") {
   data::Dataset const dataset{.sample_shape = {2},
                               .target_shape = {1},

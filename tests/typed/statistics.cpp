@@ -152,6 +152,48 @@ TEST_CASE("labels are of as many classes as the axis that is read has") {
   }
 }
 
+TEST_CASE("labels that are ignored are accepted, and count in no loss and no accuracy") {
+  auto const refusal = [](auto const& reader, std::vector<float> const& labels) -> std::string {
+    try {
+      check_targets(reader, Shape{3, 2}, std::span{labels});
+      return "";
+    } catch (DataError const& error) {
+      return error.what();
+    }
+  };
+  auto const facts = [](auto const& reader, std::vector<float> const& labels) {
+    return ValueFacts::of(std::span{labels}).are_labels_of(reader, Shape{3, 2});
+  };
+  std::vector<float> const some{0, -100, 2, -100}, two{-100, -1}, other{-1}, voc{255};
+  CHECK((refusal(SoftmaxLoss{}, some).empty() && facts(SoftmaxLoss{}, some)));
+  CHECK((refusal(MultinomialLogistic{}, some).empty() && facts(MultinomialLogistic{}, some)));
+  CHECK((refusal(Accuracy{}, some).empty() && facts(Accuracy{}, some)));
+  CHECK((refusal(Accuracy{.ignore_index = -1}, other).empty() && facts(Accuracy{.ignore_index = -1}, other)));
+  CHECK(refusal(SoftmaxLoss{.ignore_index = 255}, voc).empty());
+  CHECK(refusal(SoftmaxLoss{}, two) ==
+        "label 1 of sample 0 is -1; expected a whole number from 0 to 2 or, to be ignored, -100 (samples are counted "
+        "from 0)");
+  CHECK(!facts(SoftmaxLoss{}, two));
+  CHECK(!facts(SoftmaxLoss{}, other));
+  CHECK(!facts(Accuracy{.ignore_index = -1}, some));
+  CHECK(!facts(NegativeLogLikelihood{6}, some));
+
+  Accuracy const accuracy{};
+  Shape const shapes[] = {{3, 2}, {1, 2}};
+  std::vector<float> const scores{0, 5, 1, 0, 0, 0}, right{1, -100}, ignored{-100, -100};
+  double sums[2] = {};
+  auto const observe = [&](std::vector<float> const& labels) {
+    float const* const x[] = {scores.data(), labels.data()};
+    accuracy.observe(Shapes{shapes, 2}, x, sums);
+  };
+  observe(ignored);
+  CHECK(std::isnan(accuracy.report(sums)));
+  observe(right);
+  observe(ignored);
+  CHECK(sums[1] == 1);
+  CHECK(accuracy.report(sums) == 1);
+}
+
 TEST_CASE("a label that is no class changes nothing") {
   auto net = test::random_network<Net>(7);
   auto const before = test::copy_of<float>(net.parameters());

@@ -30,6 +30,23 @@ class LineSoftmax {
 /// The logarithm of 1e-20. Losses that take the logarithm of a probability treat it as at least 1e-20.
 inline constexpr double smallest_log = -46.051701859880914;
 
+/// The default of the field `ignore_index`, with which a loss or statistic leaves out the positions of one label; as in
+/// PyTorch. The label may also be a class.
+inline constexpr int usual_ignore_index = -100;
+
+/// Throws ShapeError unless a label can be this number; labels are floats.
+constexpr void check_ignore_index(int label) {
+  require(label >= -(1 << 24) && label <= 1 << 24, "ignore_index: it must be from -2^24 to 2^24");
+}
+
+/// The number of labels that are not left out.
+template <class Reader, class T>
+constexpr Index labels_that_count(Reader const& reader, T const* labels, Index size) {
+  Index count = 0;
+  for (Index n = 0; n < size; ++n) count += !is_ignored(reader, labels[n]);
+  return count;
+}
+
 /// How class weights are scaled. `local` and `global` scale them so that their sum is the number of classes; `none`
 /// leaves them. Mocha distinguishes local from global for weights that differ between positions. Class weights are the
 /// same everywhere, so here both mean the same.
@@ -83,6 +100,14 @@ struct ClassWeights {
     return count == 0 ? T{1} : static_cast<T>(factors[label]);
   }
 };
+
+/// The factor of a position in a loss with class weights: its weight, the scale of the class weights, and the part of
+/// one of the positions of a sample that count.
+template <class L, class T>
+constexpr T share_of_position(L const& loss, T const* labels, Index positions) {
+  Index const count = freestanding::max<Index>(1, labels_that_count(loss, labels, positions));
+  return loss.class_weights.template scale<T>(loss.normalize) * loss.loss_weight / static_cast<T>(count);
+}
 
 inline std::string to_string(ClassWeights const& weights) {
   std::string text = "{";

@@ -90,6 +90,15 @@ template <class L>
 concept Labelled = requires(L const& reader, Shape const& in) {
   { reader.classes(in) } -> std::same_as<Index>;
 };
+/// Whether a loss or statistic leaves a label out: the label is its field `ignore_index`, where it has one.
+template <class L, class T>
+constexpr bool is_ignored(L const& reader, T label) {
+  if constexpr (requires { reader.ignore_index; }) {
+    return label == static_cast<T>(reader.ignore_index);
+  } else {
+    return false;
+  }
+}
 
 /// A loss compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the
 /// gradient is that of the sum. A loss is written either element by element, with

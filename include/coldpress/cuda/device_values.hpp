@@ -66,7 +66,7 @@ template <class Reader, class T>
 void check_targets(Reader const& reader, Shape const& in, Given<T> const& targets) {
   if constexpr (Labelled<Reader>) {
     if (!targets.there) return coldpress::check_targets(reader, in, targets.here);
-    if (targets.there.facts().are_labels(reader.classes(in))) return;
+    if (targets.there.facts().are_labels_of(reader, in)) return;
     auto const values = targets.there.fetched();
     coldpress::check_targets(reader, in, std::span<T const>{values});
   }

@@ -10,7 +10,9 @@ namespace coldpress {
 /// has the classes. As in Mocha. The target is a class number per position, counted from 0, and w is the factor of that
 /// class. In the value, p is clamped to at least 1e-20. The gradient is w (p - 1[label]), divided by the number of
 /// positions. With label smoothing s, the loss is 1 - s of that, plus s / C of the sum over all C classes k of
-/// -w[k] log p[k] (PyTorch's CrossEntropyLoss; Szegedy et al. 2015).
+/// -w[k] log p[k] (PyTorch's CrossEntropyLoss; Szegedy et al. 2015). Positions whose label is `ignore_index` are left
+/// out of the sum and of the number of positions of their sample, and have no gradient; a sample of only such positions
+/// has a loss of 0. PyTorch instead divides by the number of positions that count in the whole batch.
 struct SoftmaxLoss {
   static constexpr std::string_view name = "softmax_loss";
   static constexpr std::string_view mean_over = "samples and positions";
@@ -19,12 +21,14 @@ struct SoftmaxLoss {
   int axis = 0;
   float loss_weight = 1;  // a factor of the value and the gradient
   float label_smoothing = 0;
+  int ignore_index = usual_ignore_index;
 
   template <class Needs = Require>
   constexpr Shape target_shape(Shape const& in, Needs require = {}) const {
     check_loss_weight(loss_weight);
     require(label_smoothing >= 0 && label_smoothing <= 1, "softmax_loss: label_smoothing must be from 0 to 1");
     class_weights.check(classes(in));
+    check_ignore_index(ignore_index);
     return with_extent(in, axis, 1);
   }
   static constexpr Target target = Target::label;
@@ -32,10 +36,14 @@ struct SoftmaxLoss {
   template <class T>
   constexpr T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
-    T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
+    T const share = share_of_position(*this, labels, a.lines());
     T total{};
     for (Index n = 0; n < a.lines(); ++n) {
       Index const start = a.line(n), label = static_cast<Index>(labels[n]);
+      if (is_ignored(*this, labels[n])) {
+        for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = T{};
+        continue;
+      }
       LineSoftmax<T> const p{y + start, a};
       auto const log_of = [&](Index k) { return freestanding::max(p.log(k), static_cast<T>(smallest_log)); };
       T const smoothing = static_cast<T>(label_smoothing);
@@ -56,4 +64,4 @@ struct SoftmaxLoss {
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight, label_smoothing);
+COLDPRESS_FIELDS(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight, label_smoothing, ignore_index);

@@ -12,26 +12,30 @@
 namespace coldpress {
 
 namespace detail {
-/// Throws for label number `at`, counted over all samples, where each sample has one label per `classes` values of
-/// shape `in`.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Shape const& in,
-                                                                      Index classes) {
-  Index const of_sample = in.size() / classes;
-  raise<DataError>(sentence_of(of_sample > 1 ? sentence_of("label ", at % of_sample) : ErrorText{"the label"},
-                               " of sample ", at / of_sample, " is ", number_text(label),
-                               "; expected a whole number from 0 to ", classes - 1, " (samples are counted from 0)"));
+/// Throws for label number `at`, counted over all samples, each of which has `of_sample` labels. `ignored`, if not
+/// null, is a label that would be left out.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Index of_sample,
+                                                                      Index classes, int const* ignored) {
+  raise<DataError>(sentence_of(
+      of_sample > 1 ? sentence_of("label ", at % of_sample) : ErrorText{"the label"}, " of sample ", at / of_sample,
+      " is ", number_text(label), "; expected a whole number from 0 to ", classes - 1,
+      ignored ? sentence_of(" or, to be ignored, ", *ignored) : ErrorText{}, " (samples are counted from 0)"));
 }
 }  // namespace detail
 
 /// Throws DataError, which says where it is, unless every label is a class of `reader`, a loss or a statistic that
-/// compares values of shape `in`.
+/// compares values of shape `in`, or one that it leaves out.
 template <class Reader, class T>
 void check_targets(Reader const& reader, Shape const& in, std::span<T const> targets) {
   if constexpr (Labelled<Reader>) {
     Index const classes = reader.classes(in);
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (!is_label(targets[i], classes))
-        detail::refuse_label(static_cast<Index>(i), static_cast<double>(targets[i]), in, classes);
+      if (is_label(targets[i], classes) || is_ignored(reader, targets[i])) continue;
+      int const* ignored = nullptr;
+      if constexpr (requires { reader.ignore_index; }) ignored = &reader.ignore_index;
+      Index of_sample = in.size() / classes;
+      if constexpr (requires { reader.target_shape(in); }) of_sample = reader.target_shape(in).size();
+      detail::refuse_label(static_cast<Index>(i), static_cast<double>(targets[i]), of_sample, classes, ignored);
     }
   }
 }
@@ -39,19 +43,28 @@ void check_targets(Reader const& reader, Shape const& in, std::span<T const> tar
 /// What is known about values that do not change, so that they need not be checked before each pass.
 struct ValueFacts {
   bool finite = false;  // all values are finite
-  Index classes = -1;   // the smallest number of classes for which all values are labels; -1: some are not labels
+  Index classes = -1;   // the smallest number of classes for which all values but `other` are labels; -1: there is none
+  double other = 0;     // the one value, if `has_other`, that is no label of any number of classes
+  bool has_other = false;
 
-  bool are_labels(Index of_classes) const { return classes >= 0 && classes <= of_classes; }
+  /// Whether check_targets would find nothing; `false` may also mean that this is not known.
+  template <class Reader>
+  bool are_labels_of(Reader const& reader, Shape const& in) const {
+    return classes >= 0 && classes <= reader.classes(in) && (!has_other || is_ignored(reader, other));
+  }
   template <class T>
   static ValueFacts of(std::span<T const> values) {
     constexpr Index most = Index{1} << 40;
     ValueFacts facts{first_not_finite(values) < 0, 0};
     for (T value : values) {
-      if (!is_label(value, most)) {
+      if (is_label(value, most)) {
+        facts.classes = freestanding::max(facts.classes, static_cast<Index>(value) + 1);
+      } else if (!facts.has_other || static_cast<double>(value) == facts.other) {
+        facts.other = static_cast<double>(value), facts.has_other = true;
+      } else {
         facts.classes = -1;
         break;
       }
-      facts.classes = freestanding::max(facts.classes, static_cast<Index>(value) + 1);
     }
     return facts;
   }

@@ -40,9 +40,13 @@ void check_samples(Shape const& samples, Shape const& input);
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
                 std::string const& spec);
 
-/// The number of samples whose class is the one with the largest output. `targets` are labels or, as OneHot makes them,
-/// a value for each class.
-Index correct(Values outputs, Values targets, Index samples);
+/// How many samples have a class, and for how many of these the largest output is that of their class.
+struct Hits {
+  Index samples = 0, right = 0;
+};
+/// `targets` are labels or, as OneHot makes them, a value for each class. A label that is no class is one that the loss
+/// ignores.
+Hits hits(Values outputs, Values targets, Index samples);
 
 /// How outputs are computed from samples, and judged; see AnySolver.
 struct Evaluated {
