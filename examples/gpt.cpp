@@ -29,8 +29,8 @@
 using namespace coldpress;
 
 constexpr auto language_model = graph([](auto tokens) { return blocks::gpt(tokens, {}); });
-constexpr Index context = 128, batch = 8;
-using Learner = Network<Graph<language_model>, Shape{context}, Batch<batch>>;
+constexpr Index context = 128, at_once = 8;  // bytes of a sample, and samples of a minibatch
+using Learner = Network<Graph<language_model>, Shape{context}, Batch<at_once>>;
 using Writer = Network<Graph<language_model>, Shape{1}, Batch<1>>;  // the same, one token per step
 
 struct Options {
@@ -71,9 +71,9 @@ bool learn(Solver& solver, Options const& options, Save const& save_to, Write co
   auto const text = data::open_text(options.text, {.steps = context, .stride = context / 2});
   train::Trainer trainer{solver,
                          *text,
-                         {.epochs = options.steps * batch / text->size() + 1,
+                         {.epochs = options.steps * at_once / text->size() + 1,
                           .steps = static_cast<std::uint64_t>(options.steps),
-                          .batch = batch,
+                          .batch = at_once,
                           .seed = options.seed}};
   double total = 0, first = 0, last = 0;
   trainer.every(train::steps(1), [&](train::Trainer& now) { total += double{now.loss()}; });

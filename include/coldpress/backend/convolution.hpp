@@ -1,6 +1,7 @@
 // Convolutions of images as matrix products: panels of what the window sees, times the weights as they are stored.
 #pragma once
 
+#include <coldpress/backend/depthwise.hpp>
 #include <coldpress/backend/sequence_convolution.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -9,17 +10,29 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 template <class = void>
 void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                      float* scratch) {
+  if (DepthwisePlanes::suit(g)) return convolve_depthwise(g, x, weight, bias, y, scratch);
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs();
+  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), positions = g.positions();
+  // What a single tap sees is multiplied where it is, if all parts consist of whole vectors, and the rows do not share
+  // a set of the cache.
+  Index const whole = memory.panel.width < g.width.out ? g.width.out : memory.panel.positions();
+  bool const in_place = g.taps() == 1 && g.in() == g.channels * positions && memory.panel.images == 1 &&
+                        whole % lanes == 0 && positions % lanes == 0 && positions % 256 != 0;
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     Taps const taps = Taps{g, memory.panel, part}.at(memory.inputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack(g, part, x, group, memory.panel, memory.inputs);
+      if (!in_place) pack(g, part, x, group, memory.panel, memory.inputs);
       float const* const b = bias ? bias + group * outputs : nullptr;
-      float* const to = y.row(part.image) + group * outputs * g.positions() + part.offset(g);
+      float* const to = y.row(part.image) + group * outputs * positions + part.offset(g);
       bool const one = part.images == 1;
-      multiply(outputs, part.size(), g.depth(), Left{weight + group * outputs, 1, Layout::pitch(g.outputs)}, taps,
-               Channels{b, one ? to : memory.outputs, one ? g.positions() : pitch, part.size()});
+      Left const weights{weight + group * outputs, 1, Layout::pitch(g.outputs)};
+      Channels const epilogue{b, one ? to : memory.outputs, one ? positions : pitch, part.size()};
+      if (in_place) {
+        float const* const from = x.row(part.image) + group * g.group_channels() * positions + part.offset(g);
+        multiply(outputs, part.size(), g.depth(), weights, Right<float>{from, positions}, epilogue);
+        continue;
+      }
+      multiply(outputs, part.size(), g.depth(), weights, taps, epilogue);
       if (!one) put_outputs(g, part, memory.outputs, pitch, y, group);
     }
   });

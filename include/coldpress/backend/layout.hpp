@@ -243,6 +243,30 @@ struct Panel {
   }
 };
 
+/// The memory of a depthwise convolution of an image (depthwise.hpp): the planes of one channel, and sums for all
+/// positions of the output and the columns between its rows.
+struct DepthwisePlanes {
+  static constexpr Index most_taps = 64;
+  static constexpr Index slack = 16 * 9;  // for whole vectors beyond the last plane
+  Index rows, pitch;                      // of a plane
+  Index count;                            // of planes
+  Index outputs;                          // sums
+
+  constexpr explicit DepthwisePlanes(ConvolutionGeometry const& g)
+      : rows(extent(g.height)),
+        pitch(extent(g.width)),
+        count(g.height.stride * g.width.stride),
+        outputs((g.height.out - 1) * pitch + g.width.out) {}
+  static constexpr bool suit(ConvolutionGeometry const& g) {
+    return !g.sequence && g.group_channels() == 1 && g.taps() > 1 && g.taps() <= most_taps;
+  }
+  constexpr Index inputs() const { return Layout::padded_size(count * rows * pitch) + slack; }
+  constexpr Index size() const { return inputs() + Layout::padded_size(outputs) + slack; }
+
+ private:
+  static constexpr Index extent(Axis const& axis) { return axis.out + (axis.filter - 1) * axis.dilation / axis.stride; }
+};
+
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g};
   Index const gradient = extent.training ? Layout::gradients(g) : 0,
@@ -253,8 +277,10 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
                                          : 0,
               inputs = extent.input_gradient ? freestanding::max(panel.size(), panel.gradient_size(g)) : panel.size();
   Index const sums = extent.adds && !g.sequence ? panel.images * pitch(g.in()) : 0;
-  Index const size = 3 * Panel::slack + sums + inputs + panel.output_size() +
-                     freestanding::max(weights, gradient + turned) + Layout::unpooled(g, extent);
+  Index const products = 3 * Panel::slack + sums + inputs + panel.output_size() +
+                         freestanding::max(weights, gradient + turned) + Layout::unpooled(g, extent);
+  Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes{g}.size() + Layout::unpooled(g, extent) : 0;
+  Index const size = freestanding::max(products, planes);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
   Index const border = freestanding::max(size, Layout::block_border(g, extent));
   return Layout::block_scratch(g, extent) + extent.workers * border;
