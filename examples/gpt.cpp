@@ -92,11 +92,13 @@ bool learn(Solver& solver, Options const& options, Save const& save_to, Write co
 bool run(Options const& options) {
   ThreadPool threads{static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))};
   if (options.config.empty()) {
+    // With a fixed minibatch, all memory of a network and its solver is in the objects: more than a stack has.
     auto const net = std::make_unique<Learner>(options.seed);
     net->run_on(&threads);
-    Solver<Learner, SoftmaxLoss{.axis = -1}, AdamW{.learning_rate = 1e-3f}> solver{*net};
+    using Teacher = Solver<Learner, SoftmaxLoss{.axis = -1}, AdamW{.learning_rate = 1e-3f}>;
+    auto const solver = std::make_unique<Teacher>(*net);
     return learn(
-        solver, options, [&](std::string const& file) { save(*net, file); },
+        *solver, options, [&](std::string const& file) { save(*net, file); },
         [&](std::string const& file) {
           auto const writer = std::make_unique<Writer>(load<Writer>(file));
           return write(*writer, options);

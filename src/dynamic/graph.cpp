@@ -362,18 +362,31 @@ void GraphParts::refuse_join(int first, int second) const {
 }
 
 bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
-  auto const features = [](Shape const& shape) { return shape[shape.rank() - 1]; };
-  if (a.rank() < 1 || a.rank() > 2 || b.rank() < 1 || b.rank() > 2 || features(a) != features(b)) return false;
   if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
     return std::any_of(container->layers.begin(), container->layers.end(),
                        [&](LayerConfig const& layer) { return other_steps(layer, a, b); });
   }
+  auto const features = [](Shape const& shape) { return shape[shape.rank() - 1]; };
+  auto const are_steps = [&](Shape const& one, Shape const& other) {
+    return one.rank() >= 1 && one.rank() <= 2 && other.rank() >= 1 && other.rank() <= 2 &&
+           features(one) == features(other);
+  };
   if (auto const* custom = std::get_if<Custom>(&config.layer_type)) {
     Registration const* const known = find_type(custom->type);
-    return known && known->any_steps;
+    return known && known->any_steps && are_steps(a, b);
   }
-  return std::visit([](auto const& layer) { return LayerTraits<std::remove_cvref_t<decltype(layer)>>::any_steps; },
-                    config.layer_type);
+  return std::visit(
+      [&](auto const& layer) {
+        using L = std::remove_cvref_t<decltype(layer)>;
+        if constexpr (std::is_same_v<L, Linear>) {
+          return layer.last_axis && are_steps(a, b);
+        } else if constexpr (std::is_same_v<L, Embedding>) {  // steps are single numbers
+          return are_steps(a, b) || (a.rank() == 1 && b.rank() == 1);
+        } else {
+          return LayerTraits<L>::any_steps && are_steps(a, b);
+        }
+      },
+      config.layer_type);
 }
 
 std::optional<Shape> declared_input(LayerConfig const& config) {

@@ -213,5 +213,30 @@ TEST_CASE("a network of sequences is loaded for another number of steps, and for
   CHECK(test::same_bits(last, y));
   CHECK_THROWS_AS(dynamic::Layer::load(cpu, path, {.input = Shape{4}}), ShapeError);
 }
+TEST_CASE("a network of tokens is loaded for another number of them, and for one a call") {
+  constexpr ScaledDotProductAttention attention{.heads = 2, .causal = true, .window = 4};
+  using Net =
+      Network<Sequential<Embedding{.vocabulary = 9, .features = 6}, Linear{.output_size = 12, .last_axis = true},
+                         RotaryPositions{.size = 2, .heads = 4}, attention>,
+              Shape{5}>;
+  Net net{1};
+  TemporaryFolder folder;
+  auto const path = folder / "tokens.juice";
+  save(net, path);
+  std::vector<float> const x{3, 1, 4, 1, 8};
+  auto const y = test::copy_of<float>(net.forward(x));
+  auto stream = dynamic::Layer::load(dynamic::Backend::like_static(), path, {.input = Shape{1}});
+  auto typed = load<Network<Net::Type, Shape{1}, Batch<1>>>(path);
+  auto const whole = [&](auto& network) {
+    std::vector<float> all;
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      auto const step = network.step(std::span{x}.subspan(t, 1));
+      all.insert(all.end(), step.begin(), step.end());
+    }
+    return all;
+  };
+  CHECK(test::same_bits(whole(stream), y));
+  CHECK(test::same_bits(whole(typed), y));
+}
 
 }  // namespace coldpress::persist
