@@ -95,6 +95,29 @@ TEST_CASE("images of random shapes") {
   }
 }
 
+TEST_CASE("images whose channels are convolved alone") {
+  Random random{6};
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    Index const channels = random.integer(1, 5), r = random.integer(1, 5), s = random.integer(1, 5);
+    Convolution const c{.num_output = channels * random.integer(1, seed % 3 == 0 ? 5 : 1),
+                        .filter_shape = {r, s},
+                        .stride = {random.integer(1, 3), random.integer(1, 4)},
+                        .padding = {random.integer(0, r), random.integer(0, s + 1)},
+                        .dilation = {random.integer(1, 3), random.integer(1, 3)},
+                        .groups = channels};
+    Shape const in{channels, random.integer(1, 20) + 3 * (r - 1), random.integer(1, seed % 5 == 0 ? 70 : 20) + 3 * s};
+    compare(c, in, seed % 4 == 0 ? random.integer(16, 20) : random.integer(1, 3), seed);
+  }
+  compare({.num_output = 2, .filter_shape = 8, .padding = 3, .groups = 2}, {2, 30, 33}, 2, 1);
+  compare({.num_output = 2, .filter_shape = {9, 8}, .padding = 3, .groups = 2}, {2, 30, 33}, 2, 2);
+}
+TEST_CASE("images of which each position is multiplied alone") {
+  for (Shape const in : {Shape{5, 4, 4}, Shape{3, 12, 12}, Shape{40, 16, 16}, Shape{6, 1, 6000}, Shape{70, 3, 496}}) {
+    compare({.num_output = 9, .filter_shape = 1}, in, 2, 3);
+    if (in[0] % 2 == 0) compare({.num_output = 4, .filter_shape = 1, .groups = 2}, in, 1, 4);
+  }
+}
+
 TEST_CASE("images of one position, of more than a panel holds, and the shapes of LeNet") {
   compare({.num_output = 17, .filter_shape = 1}, {1, 1, 1}, 33, 1);
   compare({.num_output = 5, .filter_shape = {3, 4}}, {7, 3, 4}, 70, 2);
@@ -127,8 +150,11 @@ TEST_CASE("sequences of random shapes") {
 
 TEST_CASE("the order of an image's sums does not depend on the batch, nor on blocks") {
   for (Convolution const& c : {Convolution{.num_output = 7, .filter_shape = 3},
-                               Convolution{.num_output = 7, .filter_shape = 3, .stride = 2, .padding = 2}}) {
-    for (Shape const in : {Shape{3, 5, 5}, Shape{2, 17, 20}}) {
+                               Convolution{.num_output = 7, .filter_shape = 3, .stride = 2, .padding = 2},
+                               Convolution{.num_output = 7, .filter_shape = 1},
+                               Convolution{.num_output = 12, .filter_shape = 3, .stride = 2, .padding = 1, .groups = 6},
+                               Convolution{.num_output = 6, .filter_shape = 3, .padding = 1, .groups = 6}}) {
+    for (Shape const in : {Shape{6, 5, 5}, Shape{6, 17, 20}, Shape{6, 12, 12}}) {
       ConvolutionGeometry const g = c.geometry(in);
       Shape const weights = c.parameters(in)[0].shape;
       Index const out = g.outputs * g.positions();

@@ -9,38 +9,29 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Writes the planes of a channel.
+/// Writes the values of a channel into its planes, whose padding is zero and stays so.
 template <class = void>
-__attribute__((noinline)) void pack_planes(ConvolutionGeometry const& g, DepthwisePlanes const& planes, float const* x,
+__attribute__((noinline)) void fill_planes(ConvolutionGeometry const& g, DepthwisePlanes const& planes, float const* x,
                                            float* to) {
-  auto const blank = [](float* at, Index n) COLDPRESS_INLINE_LAMBDA {
-    for (Index i = 0; i < n; i += lanes) store(at + i, Vector{});
-  };
   Index const stride = g.width.stride;
   for (Index down = 0; down < g.height.stride; ++down) {
-    for (Index right = 0; right < stride; ++right) {
+    for (Index right = 0; right < stride; ++right, to += planes.rows * planes.pitch) {
       Index const before = freestanding::max<Index>(g.width.padding - right, 0),
                   first = freestanding::min((before + stride - 1) / stride, planes.pitch),
-                  from = first * stride + right - g.width.padding;
-      Index const count =
-          from < g.width.in ? freestanding::min((g.width.in - from + stride - 1) / stride, planes.pitch - first) : 0;
-      for (Index i = 0; i < planes.rows; ++i, to += planes.pitch) {
+                  from = first * stride + right - g.width.padding,
+                  end = freestanding::min(g.width.in, from + (planes.pitch - first) * stride);
+      for (Index i = 0; i < planes.rows; ++i) {
         Index const row = i * g.height.stride + down - g.height.padding;
-        if (row < 0 || row >= g.height.in) {
-          blank(to, planes.pitch);
-          continue;
-        }
-        // What is written beyond an end is written again by what comes next.
-        blank(to, first);
-        float const* const at = x + row * g.width.in + from;
-        if (stride == 1) {
-          copy_over(to + first, at, count);
+        if (row < 0 || row >= g.height.in) continue;
+        float const* const at = x + row * g.width.in;
+        float* out = to + i * planes.pitch + first;
+        if (stride == 1) {  // the zeros behind it are where padding is, or what the next row writes
+          copy_over(out, at + from, end - from);
         } else if (stride == 2) {
-          for (Index j = 0; j < count; ++j) to[first + j] = at[2 * j];
+          for (Index j = from; j < end; j += 2) *out++ = at[j];
         } else {
-          for (Index j = 0; j < count; ++j) to[first + j] = at[j * stride];
+          for (Index j = from; j < end; j += stride) *out++ = at[j];
         }
-        blank(to + first + count, planes.pitch - first - count);
       }
     }
   }
@@ -74,11 +65,12 @@ __attribute__((noinline)) void convolve_depthwise(ConvolutionGeometry const& g, 
     }
   }
   float* const sums = scratch + planes.inputs();
+  zero(scratch, planes.inputs());
   Index const pitch = Layout::pitch(g.outputs), width = g.width.out;
   for (Index i = 0; i < x.rows; ++i) {
     float* to = y.row(i);
     for (Index c = 0; c < g.channels; ++c) {
-      pack_planes(g, planes, x.row(i) + c * g.height.in * g.width.in, scratch);
+      fill_planes(g, planes, x.row(i) + c * g.height.in * g.width.in, scratch);
       for (Index k = c * g.group_outputs(); k < (c + 1) * g.group_outputs(); ++k) {
         split<2 * tile_columns>(vectors(planes.outputs), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
           sum_taps<w>(g.taps(), offsets, scratch + v * lanes, weight + k, pitch, bias ? bias[k] : 0.f,

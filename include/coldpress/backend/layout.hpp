@@ -257,8 +257,9 @@ struct DepthwisePlanes {
         pitch(extent(g.width)),
         count(g.height.stride * g.width.stride),
         outputs((g.height.out - 1) * pitch + g.width.out) {}
+  /// Not for many outputs of one channel, of which a matrix product reads each value only once.
   static constexpr bool suit(ConvolutionGeometry const& g) {
-    return !g.sequence && g.group_channels() == 1 && g.taps() > 1 && g.taps() <= most_taps;
+    return !g.sequence && g.group_channels() == 1 && g.group_outputs() <= 4 && g.taps() > 1 && g.taps() <= most_taps;
   }
   constexpr Index inputs() const { return Layout::padded_size(count * rows * pitch) + slack; }
   constexpr Index size() const { return inputs() + Layout::padded_size(outputs) + slack; }
