@@ -52,6 +52,9 @@ Shape without_leading_ones(Shape shape) {
 /// to a layer.
 template <class L>
 Shape as_seen(L const& layer, Shape const& in) {
+  if constexpr (std::is_same_v<L, Linear>) {
+    if (layer.last_axis) return without_leading_ones(in);
+  }
   if constexpr (requires { layer.axis; }) {
     if constexpr (std::is_same_v<L, PReLU>) {
       if (layer.num_parameters == 1) return {in.size()};
@@ -135,9 +138,11 @@ class Reading {
   std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const& place) {
     if constexpr (Source<L>) in.reset();  // whatever precedes it
     for_each_field(layer, [&](std::string_view name, auto& field) {
-      if constexpr (std::is_same_v<decltype(field), Shape&>)
-        with_context([&] { said_ = &(field = taken(in, false, place, std::string{name})); },
+      if constexpr (std::is_same_v<decltype(field), Shape&>) {
+        auto const before = std::is_same_v<L, Expand> ? std::nullopt : in;  // what has as many values
+        with_context([&] { said_ = &(field = taken(before, false, place, std::string{name})); },
                      [&](Error& error) { error.in_field(camel_case(name)); });
+      }
     });
     if (follows_all_) {
       seen_.push_back(in ? as_seen(layer, *in) : Shape{});

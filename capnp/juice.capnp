@@ -138,6 +138,7 @@ struct LayerConfig $juice(19) {
     cosineSimilarityLoss @88 :CosineSimilarityLossConfig;
     tripletMargin @89 :TripletMarginConfig;
     ctcLoss @90 :CtcLossConfig;
+    expand @91 :ExpandConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -567,6 +568,11 @@ struct TiedLinearConfig {
   biasRegularizer @10 :Regularizer;
   biasMaxNorm @11 :Float32;
   biasMaxNormEvery @12 :UInt64 = 1;
+}
+
+struct ExpandConfig {
+  shape @0 :List(UInt64);
+  sampleShape @1 :List(UInt64);
 }
 
 struct RandomNormalConfig {

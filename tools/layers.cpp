@@ -45,6 +45,7 @@ std::pair<RotaryPositions, Shape> example(RotaryPositions) { return {{.size = 16
 std::pair<Concat, Shape> example(Concat) { return {{}, {64, 7, 7}}; }
 std::pair<MatMul, Shape> example(MatMul) { return {{}, {4, 10, 64}}; }
 std::pair<Permute, Shape> example(Permute) { return {{.axes = {1, 0}}, {10, 64}}; }
+std::pair<Expand, Shape> example(Expand) { return {{{64, 7, 7}}, {64, 1, 1}}; }
 std::pair<TiedLinear, Shape> example(TiedLinear) { return {{.output_size = 784}, {128}}; }
 std::pair<ScaledDotProductAttention, Shape> example(ScaledDotProductAttention) {
   return {{.heads = 4, .causal = true}, {32, 192}};

@@ -21,6 +21,7 @@
 #include <coldpress/layers/elu.hpp>
 #include <coldpress/layers/embedding.hpp>
 #include <coldpress/layers/error_to_signal_ratio.hpp>
+#include <coldpress/layers/expand.hpp>
 #include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
 #include <coldpress/layers/focal_loss.hpp>
@@ -93,8 +94,8 @@ struct BuiltinLayers
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,  //
                LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization,                 //
                Embedding, LearnedPositions, SinusoidalPositions, RotaryPositions,                            //
-               Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal,
-               ScaledDotProductAttention> {};
+               Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, Expand, TiedLinear, Split,
+               RandomNormal, ScaledDotProductAttention> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //

@@ -103,6 +103,7 @@ TEST_CASE("layers of plain loops") {
   check<Sequential<Crop{.size = 3, .random_crop = true, .random_mirror = true}, Linear{2}>, Shape{2, 5, 6}>();
   check<Sequential<ChannelPooling{.filter_size = 2, .stride = 2}, Linear{2}>, Shape{5, 3}>();
   check<Sequential<Permute{{1, 0}}, SoftmaxOver{.axis = 1}, Linear{2}>, Shape{5, 80}>();
+  check<Sequential<Expand{{2, 3, 4, 5}}, Linear{2}>, Shape{3, 1, 5}>();
   check<Sequential<Slice{.begin = 1}, Reduce{.axis = 1}, Linear{2}>, Shape{5, 3}>();
   check<Sequential<Slice{.axis = 1, .begin = 1}, Reduce{.operation = ReduceOperation::mean}, Linear{2}>,
         Shape{3, 4, 2}>();

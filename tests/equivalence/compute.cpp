@@ -18,6 +18,9 @@ TEST_CASE("Slice, Reduce, SoftmaxOver and LayerNormalization are the same as typ
                  Reduce{.operation = ReduceOperation::mean, .axis = 0}, Sigmoid{}, Linear{3}, Reduce{}>,
       Shape{5}>();
 }
+TEST_CASE("Expand is the same as a type, as a config and in a file") {
+  test::check_equivalence<Sequential<Linear{5}, Expand{{4, 5}}, TanH{}, Linear{2}>, Shape{3}>();
+}
 TEST_CASE("Linear along the last axis is the same as a type, as a config and in a file") {
   test::check_equivalence<Sequential<Linear{.output_size = 5, .last_axis = true}, TanH{},
                                      Linear{.output_size = 1, .has_bias = false, .last_axis = true},

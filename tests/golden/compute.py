@@ -111,4 +111,7 @@ layer("rotary_positions_heads", (2, 5, 24), lambda x: torch.cat(
     [torch.cat([by_halves(head[..., :4], rotations(5, 2)), head[..., 4:]], -1) if number < 2 else head
      for number, head in enumerate(x.split(8, -1))], -1))
 
+layer("expand_positions", (2, 3, 1, 1), lambda x: x.expand(2, 3, 4, 5))
+layer("expand_steps", (2, 5), lambda x: x[:, None].expand(2, 3, 5))
+
 write(__file__)

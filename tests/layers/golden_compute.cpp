@@ -91,3 +91,7 @@ TEST_CASE("RotaryPositions are complex factors, and what GPT-NeoX computes") {
   check<RotaryPositions{.base = 1000, .interleaved = true}, Shape{7, 6}>("rotary_positions_interleaved");
   check<RotaryPositions{.size = 8, .heads = 2, .rotated = 4, .base = 1000}, Shape{5, 24}>("rotary_positions_heads");
 }
+TEST_CASE("Expand is PyTorch's") {
+  check<Expand{{3, 4, 5}}, Shape{3, 1, 1}>("expand_positions");
+  check<Expand{{3, 5}}, Shape{5}>("expand_steps");
+}

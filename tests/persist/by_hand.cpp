@@ -124,6 +124,7 @@ TEST_CASE("defaults in a file are those of C++, but for Juice's, which are these
                                                                  {"reshape", {"shape"}},
                                                                  {"tied_linear", {"output_size"}},
                                                                  {"random_normal", {"shape"}},
+                                                                 {"expand", {"shape"}},
                                                                  {"negative_log_likelihood", {"num_classes"}}};
   auto const of = [](auto const& all, std::string const& name) {
     auto const found = all.find(name);

@@ -87,6 +87,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   Weight const weight{Orthogonal{1.5f}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias{{}, 5, 6, Regularizer::l2, {0.5f, 8}};
   check(Linear{3, weight, bias});
   check(Linear{.output_size = 3, .has_bias = false, .last_axis = true});
+  check(Expand{{2, 3}});
   check(Convolution{.num_output = 6, .filter_shape = 3, .weight = weight, .bias = bias});
   check(Rnn{.weight = {Gaussian{}, 2, 3, Regularizer::l1, {4.5f, 7}}});
   check(BatchNormalization{0.5f, 0.25f, {Constant{2}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias, -1});

@@ -3,6 +3,7 @@
 
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/places.hpp>
 
 namespace coldpress {
 
@@ -57,17 +58,25 @@ struct Permute {
     return out;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    each_part(backend, pass.y, pass.y.columns, [&](Index i, Index first, Index last) {
-      auto const* const x = pass.x.row(i);
-      auto* const y = pass.y.row(i);
-      for_each(pass.in, first, last, [&](Index to, Index from) { y[to] = x[from]; });
+    Strides const strides = strides_in(pass.in);
+    Shape const out = output_shape(pass.in);
+    each_part(backend, pass.y, pass.y.columns, [&](Index n, auto first, Index last) {
+      auto const* const x = pass.x.row(n);
+      auto* const y = pass.y.row(n);
+      each_run_of(out, strides, first, last, [&](Index to, Index from, Index count, Index step) {
+        for (Index k = 0; k < count; ++k) y[to + k] = x[from + k * step];
+      });
     });
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    each_part(backend, pass.dy, pass.dy.columns, [&](Index i, Index first, Index last) {
-      auto const* const dy = pass.dy.row(i);
-      auto* const dx = pass.dx.row(i);
-      for_each(pass.in, first, last, [&](Index to, Index from) { dx[from] = dy[to]; });
+    Strides const strides = strides_in(pass.in);
+    Shape const out = output_shape(pass.in);
+    each_part(backend, pass.dy, pass.dy.columns, [&](Index n, auto first, Index last) {
+      auto const* const dy = pass.dy.row(n);
+      auto* const dx = pass.dx.row(n);
+      each_run_of(out, strides, first, last, [&](Index to, Index from, Index count, Index step) {
+        for (Index k = 0; k < count; ++k) dx[from + k * step] = dy[to + k];
+      });
     });
   }
   static constexpr Capabilities capabilities{
@@ -78,25 +87,11 @@ struct Permute {
   bool operator==(Permute const&) const = default;
 
  private:
-  /// f(place in the output, place in the input) for the places [first, last) of the output.
-  template <class F>
-  constexpr void for_each(Shape const& in, Index first, Index last, F f) const {
-    int const rank = in.rank();
-    Index steps[Shape::max_rank] = {}, at[Shape::max_rank] = {}, extents[Shape::max_rank] = {}, step = 1;
-    Index of_input[Shape::max_rank] = {};
-    for (int a = rank; a-- > 0; step *= in[a]) of_input[a] = step;
-    for (int a = 0; a < rank; ++a) steps[a] = of_input[axes.order[a]], extents[a] = in[axes.order[a]];
-    Index from = 0, rest = first;
-    for (int a = rank; a-- > 0; rest /= extents[a]) at[a] = rest % extents[a], from += at[a] * steps[a];
-    for (Index to = first; to < last; ++to) {
-      f(to, from);
-      for (int a = rank; a-- > 0;) {
-        from += steps[a];
-        if (++at[a] < extents[a]) break;
-        from -= at[a] * steps[a];
-        at[a] = 0;
-      }
-    }
+  constexpr Strides strides_in(Shape const& in) const {
+    Strides const of_input{in};
+    Strides strides;
+    for (int a = 0; a < in.rank(); ++a) strides.of[a] = of_input.of[axes.order[a]];
+    return strides;
   }
 };
 

@@ -19,22 +19,42 @@ constexpr auto graph(Function) {
   return Expression<Function, LayersOfGraph<More...>>{};
 }
 
-// Element-wise operations on two values of the same shape.
+/// The shape of two values that are joined, as NumPy broadcasts them; {} if they do not fit.
+constexpr Shape broadcast(Shape const& a, Shape const& b) {
+  Shape const &longer = a.rank() < b.rank() ? b : a, &other = a.rank() < b.rank() ? a : b;
+  Shape all = longer;
+  int const more = longer.rank() - other.rank();
+  for (int axis = 0; axis < other.rank(); ++axis) {
+    if (all[axis + more] == 1) all.extents[axis + more] = other[axis];
+  }
+  return expands_to(a, all) && expands_to(b, all) ? all : Shape{};
+}
+/// Joins two values. An axis of one that has the extent 1 or is missing is repeated (Expand).
+template <class Join, class Recorder>
+constexpr auto joined(Join const& join, Value<Recorder> a, Value<Recorder> b) {
+  if (Shape const all = broadcast(a.shape(), b.shape()); all.rank() > 0) {
+    if (a.shape() != all) a = a | Expand{all};
+    if (b.shape() != all) b = b | Expand{all};
+  }
+  return apply(join, a, b);
+}
+
+// Element-wise operations on two values.
 template <class Recorder>
 constexpr auto operator+(Value<Recorder> a, Value<Recorder> b) {
-  return apply(Add{}, a, b);
+  return joined(Add{}, a, b);
 }
 template <class Recorder>
 constexpr auto operator-(Value<Recorder> a, Value<Recorder> b) {
-  return apply(Subtract{}, a, b);
+  return joined(Subtract{}, a, b);
 }
 template <class Recorder>
 constexpr auto operator*(Value<Recorder> a, Value<Recorder> b) {
-  return apply(Multiply{}, a, b);
+  return joined(Multiply{}, a, b);
 }
 template <class Recorder>
 constexpr auto operator/(Value<Recorder> a, Value<Recorder> b) {
-  return apply(Divide{}, a, b);
+  return joined(Divide{}, a, b);
 }
 // Operations on a value and a number.
 template <class Recorder>
