@@ -135,6 +135,9 @@ struct LayerConfig $juice(19) {
     cosineSimilarityLoss @87 :CosineSimilarityLossConfig;
     tripletMargin @88 :TripletMarginConfig;
     ctcLoss @89 :CtcLossConfig;
+    where @90 :Void;
+    gather @91 :GatherConfig;
+    topK @92 :TopKConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -625,6 +628,15 @@ struct StftLossConfig {
 
 struct HuberConfig {
   delta @0 :Float32 = 1;
+}
+
+struct GatherConfig {
+  axis @0 :Int32;
+}
+
+struct TopKConfig {
+  k @0 :UInt64 = 1;
+  axis @1 :Int32;
 }
 
 struct FocalLossConfig {

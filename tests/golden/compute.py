@@ -92,4 +92,10 @@ for features in 6, 5:
     waves = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :features]
     layer(f"sinusoidal_positions_{features}", (2, 7, features), lambda x: x + waves)
 
+for name, shape, k, axis in ("top_k_row", (3, 19), 4, 1), ("top_k_middle", (2, 3, 5, 2), 3, 2):
+    size = torch.tensor(shape).prod()
+    # No two are equal, because PyTorch does not say which of them it takes first.
+    x = ((torch.randperm(size) - size // 2) / 16).reshape(shape).requires_grad_()
+    case(name, x, x.topk(k, axis).values)
+
 write(__file__)

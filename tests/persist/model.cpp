@@ -112,6 +112,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(GroupNormalization{.groups = 0, .epsilon = 0.01f, .weight = weight, .bias = bias});
   check(LearnedPositions{.most = 7, .weight = weight});
   check(SinusoidalPositions{.base = 100});
+  check(Gather{.axis = -2});
+  check(TopK{.k = 7, .axis = -1});
   check(Reduce{.operation = ReduceOperation::prod, .axis = 3});
   check(Argmax{.axis = -1});
   check(Onehot{.num_classes = 3, .axis = 2});
