@@ -64,7 +64,9 @@ Shape as_seen(L const& layer, Shape const& in) {
                        std::is_same_v<L, Embedding>) {
     return without_leading_ones(in);
   } else {
-    constexpr bool any_shape = LayerTraits<L>::normalizes || std::is_same_v<L, Linear> || std::is_same_v<L, TiedLinear>;
+    if constexpr (std::is_same_v<L, CTCLoss>) return in;
+    constexpr bool any_shape = LayerTraits<L>::normalizes || std::is_same_v<L, Linear> ||
+                               std::is_same_v<L, TiedLinear> || std::is_same_v<L, Where>;
     if constexpr (any_shape || PointwiseLayer<L> || ViewLayer<L> || JoinLayer<L> || !Layer<L>) return {in.size()};
     return in;
   }

@@ -139,6 +139,9 @@ struct LayerConfig $juice(19) {
     tripletMargin @89 :TripletMarginConfig;
     ctcLoss @90 :CtcLossConfig;
     expand @91 :ExpandConfig;
+    where @92 :Void;
+    gather @93 :GatherConfig;
+    topK @94 :TopKConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -648,6 +651,15 @@ struct StftLossConfig {
 
 struct HuberConfig {
   delta @0 :Float32 = 1;
+}
+
+struct GatherConfig {
+  axis @0 :Int32;
+}
+
+struct TopKConfig {
+  k @0 :UInt64 = 1;
+  axis @1 :Int32;
 }
 
 struct FocalLossConfig {

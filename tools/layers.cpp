@@ -50,6 +50,8 @@ std::pair<TiedLinear, Shape> example(TiedLinear) { return {{.output_size = 784},
 std::pair<ScaledDotProductAttention, Shape> example(ScaledDotProductAttention) {
   return {{.heads = 4, .causal = true}, {32, 192}};
 }
+std::pair<Gather, Shape> example(Gather) { return {{}, {32, 192}}; }
+std::pair<TopK, Shape> example(TopK) { return {{.k = 3}, {10}}; }
 std::pair<CTCLoss, Shape> example(CTCLoss) { return {{}, {100, 29}}; }
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
 std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
@@ -65,6 +67,8 @@ std::vector<Shape> inputs(Layer const&, Shape in) {
   return {in};
 }
 std::vector<Shape> inputs(ScaledDotProductAttention const&, Shape in) { return {in}; }
+std::vector<Shape> inputs(Where const&, Shape in) { return {in, in, in}; }
+std::vector<Shape> inputs(Gather const&, Shape in) { return {in, {5}}; }
 std::vector<Shape> inputs(MatMul const&, Shape in) { return {in, {in[0], in[2], 32}}; }
 std::vector<Shape> inputs(Concat const&, Shape in) { return {in, {32, in[1], in[2]}}; }
 

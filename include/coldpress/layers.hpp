@@ -25,6 +25,7 @@
 #include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
 #include <coldpress/layers/focal_loss.hpp>
+#include <coldpress/layers/gather.hpp>
 #include <coldpress/layers/gaussian_kl.hpp>
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/global_average_pooling.hpp>
@@ -80,8 +81,10 @@
 #include <coldpress/layers/tanh.hpp>
 #include <coldpress/layers/threshold.hpp>
 #include <coldpress/layers/tied_linear.hpp>
+#include <coldpress/layers/top_k.hpp>
 #include <coldpress/layers/triplet_margin.hpp>
 #include <coldpress/layers/wasserstein.hpp>
+#include <coldpress/layers/where.hpp>
 
 namespace coldpress {
 
@@ -95,7 +98,7 @@ struct BuiltinLayers
                LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization,                 //
                Embedding, LearnedPositions, SinusoidalPositions, RotaryPositions,                            //
                Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, Expand, TiedLinear, Split,
-               RandomNormal, ScaledDotProductAttention> {};
+               RandomNormal, ScaledDotProductAttention, Where, Gather, TopK> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //

@@ -121,8 +121,19 @@ TEST_CASE("layers of plain loops") {
   check<Sequential<Reduce{.operation = ReduceOperation::max, .axis = 1}, Linear{2}>, Shape{5, 3}>();
   check<Sequential<Reduce{.operation = ReduceOperation::min}, Linear{2}>, Shape{3, 4, 2}>();
   check<Sequential<Linear{12}, Reshape{{3, 4}}, Reduce{.operation = ReduceOperation::prod}, Linear{2}>, Shape{3}>();
+  check<Sequential<Linear{24}, Reshape{{2, 4, 3}}, TopK{.k = 3, .axis = 1}, Linear{2}>, Shape{3}>();
 }
 TEST_CASE("layers of several inputs") {
+  check<Graph<graph([](auto x) {
+          auto const a = x | Linear{20}, b = x | Linear{20};
+          return apply(Where{}, b | ReLU{}, a, b);
+        })>,
+        Shape{4}>();
+  check<Graph<graph([](auto x) {
+          auto const rows = x | Linear{30} | Reshape{{5, 6}};
+          return apply(Gather{.axis = 1}, rows, x | Linear{28} | Reshape{{7, 4}} | Argmax{.axis = -1});
+        })>,
+        Shape{4}>();
   check<Graph<graph([](auto x) {
           auto const a = x | Linear{20}, b = x | Linear{20};
           return apply(Max{}, a, b) - apply(Min{}, a, b);

@@ -68,6 +68,15 @@ TEST_CASE("maxima, minima and products are the same as types, as a config and in
   });
   test::check_equivalence<Graph<joins>, Shape{5}>();
 }
+TEST_CASE("Where, Gather and TopK are the same as types, as a config and in a file") {
+  constexpr auto chosen = graph([](auto x) {
+    auto const a = x | Linear{20} | TanH{}, b = x | Linear{20};
+    auto const rows = apply(Where{}, b | ReLU{}, a, b) | Reshape{{4, 5}} | TopK{.k = 3, .axis = -1};
+    auto const places = x | Linear{28} | Reshape{{7, 4}} | Argmax{.axis = -1};
+    return apply(Gather{}, rows, places) | TopK{.k = 6} | Linear{2};
+  });
+  test::check_equivalence<Graph<chosen>, Shape{5}>();
+}
 TEST_CASE("an axis that a sample does not have is an error that names the layer") {
   dynamic::SequentialConfig config;
   config.add_input("data", {3}).add_layer({"tail", Slice{.axis = 1}});

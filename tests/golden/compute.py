@@ -114,4 +114,10 @@ layer("rotary_positions_heads", (2, 5, 24), lambda x: torch.cat(
 layer("expand_positions", (2, 3, 1, 1), lambda x: x.expand(2, 3, 4, 5))
 layer("expand_steps", (2, 5), lambda x: x[:, None].expand(2, 3, 5))
 
+for name, shape, k, axis in ("top_k_row", (3, 19), 4, 1), ("top_k_middle", (2, 3, 5, 2), 3, 2):
+    size = torch.tensor(shape).prod()
+    # No two are equal, because PyTorch does not say which of them it takes first.
+    x = ((torch.randperm(size) - size // 2) / 16).reshape(shape).requires_grad_()
+    case(name, x, x.topk(k, axis).values)
+
 write(__file__)

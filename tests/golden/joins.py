@@ -13,7 +13,7 @@ def case(name, y, inputs, parameters=()):
     y.backward(dy)
     lines.append(name)
     for word, values in {"dy": dy, "y": y, **inputs, **{"d" + word: v.grad for word, v in inputs.items()}}.items():
-        put(word, values.detach())
+        put(word, torch.zeros_like(inputs[word[1]]) if values is None else values.detach())
     for k, values in enumerate(parameters):
         put(f"p{k}", values.detach())
         put(f"d{k}", values.grad)
@@ -76,5 +76,12 @@ two("min", (3, 18), (3, 18), torch.minimum)
 for name, extreme in ("max_ties", torch.maximum), ("min_ties", torch.minimum):
     a, b = [(torch.randint(-1, 2, (3, 18)) / 2).requires_grad_() for _ in range(2)]
     case(name, extreme(a, b), {"a": a, "b": b})
+
+condition, a, b = torch.randint(0, 2, (3, 18)) - 0.5 * torch.randint(0, 2, (3, 18)), numbers(3, 18), numbers(3, 18)
+case("where", torch.where(condition != 0, a, b), {"a": a, "b": b, "c": condition.requires_grad_()})
+for name, shape, axis in ("gather_first", (3, 5, 2), 0), ("gather_middle", (3, 2, 4, 3), 1), ("gather_last", (3, 7), 0):
+    a, b = numbers(*shape), torch.randint(0, shape[axis + 1], (3, 6)).double().requires_grad_()
+    y = torch.stack([x.index_select(axis, places.long()) for x, places in zip(a, b)])
+    case(name, y, {"a": a, "b": b})
 
 write(__file__)

@@ -81,6 +81,10 @@ TEST_CASE("maxima, minima and products of Reduce are PyTorch's") {
   check<Reduce{.operation = ReduceOperation::prod, .axis = 1}, Shape{3, 4, 2}>("prod_middle");
   check<Reduce{.operation = ReduceOperation::prod, .axis = -1}, Shape{3, 6}>("prod_last");
 }
+TEST_CASE("TopK is PyTorch's") {
+  check<TopK{.k = 4}, Shape{19}>("top_k_row");
+  check<TopK{.k = 3, .axis = 1}, Shape{3, 5, 2}>("top_k_middle");
+}
 TEST_CASE("LearnedPositions and SinusoidalPositions are what PyTorch computes") {
   check<LearnedPositions{.most = 6}, Shape{4, 5}>("learned_positions");
   check<SinusoidalPositions{.base = 1000}, Shape{7, 6}>("sinusoidal_positions_6");

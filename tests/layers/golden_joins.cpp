@@ -24,10 +24,13 @@ void check_with(GoldenCase const& golden) {
       CHECK(static_cast<double>(values[i]) == Approx(wanted[i]).epsilon(sizeof(T) == 8 ? 1e-6 : 2e-5).margin(1e-5));
   };
   for (int i = 0; i < Net::weight_count; ++i) net.write_weight(i, numbers("p" + std::to_string(i)));
-  std::vector<T> const a = numbers("a"), b = in.count > 1 ? numbers("b") : std::vector<T>{}, dy = numbers("dy");
+  std::vector<T> const a = numbers("a"), b = in.count > 1 ? numbers("b") : std::vector<T>{},
+                       c = in.count > 2 ? numbers("c") : std::vector<T>{}, dy = numbers("dy");
   typename Net::TrainingWorkspace workspace;
   auto const all = [&] {
-    if constexpr (in.count > 1) {
+    if constexpr (in.count > 2) {
+      return std::tie(a, b, c);
+    } else if constexpr (in.count > 1) {
       return std::tie(a, b);
     } else {
       return std::tie(a);
@@ -38,6 +41,7 @@ void check_with(GoldenCase const& golden) {
   check(net.forward_training(all, workspace).values, "y");
   check(net.backward(dy, workspace).values, "da");
   if (in.count > 1) check(workspace.input_gradient(1).values, "db");
+  if (in.count > 2) check(workspace.input_gradient(2).values, "dc");
   for (int i = 0; i < Net::weight_count; ++i) {
     std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
     net.read(workspace.gradients().data(), i, gradient);
@@ -67,6 +71,17 @@ TEST_CASE("Max and Min are PyTorch's maximum and minimum, also where both values
   check<smaller, Inputs{Shape{18}, Shape{18}}>("min");
   check<larger, Inputs{Shape{18}, Shape{18}}>("max_ties");
   check<smaller, Inputs{Shape{18}, Shape{18}}>("min_ties");
+}
+TEST_CASE("Where is PyTorch's") {
+  check<graph([](auto a, auto b, auto c) { return apply(Where{}, c, a, b); }), Inputs{Shape{18}, Shape{18}, Shape{18}}>(
+      "where");
+}
+TEST_CASE("Gather is PyTorch's index_select, also of places that are named twice") {
+  check<graph([](auto a, auto b) { return apply(Gather{}, a, b); }), Inputs{Shape{5, 2}, Shape{6}}>("gather_first");
+  check<graph([](auto a, auto b) { return apply(Gather{.axis = 1}, a, b); }), Inputs{Shape{2, 4, 3}, Shape{6}}>(
+      "gather_middle");
+  check<graph([](auto a, auto b) { return apply(Gather{.axis = -1}, a, b); }), Inputs{Shape{7}, Shape{6}}>(
+      "gather_last");
 }
 TEST_CASE("Concat is PyTorch's") {
   check<graph([](auto a, auto b) { return concat(a, b); }), Inputs{Shape{3, 5}, Shape{4, 5}}>("concat_first");

@@ -115,6 +115,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(LearnedPositions{.most = 7, .weight = weight});
   check(SinusoidalPositions{.base = 100});
   check(RotaryPositions{.size = 8, .heads = 3, .rotated = 4, .base = 100, .interleaved = true});
+  check(Gather{.axis = -2});
+  check(TopK{.k = 7, .axis = -1});
   check(Reduce{.operation = ReduceOperation::prod, .axis = 3});
   check(Argmax{.axis = -1});
   check(Onehot{.num_classes = 3, .axis = 2});
