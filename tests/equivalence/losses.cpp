@@ -3,6 +3,7 @@
 #include "support/equivalence.hpp"
 
 #include <coldpress/dynamic/adapter.hpp>
+#include <coldpress/testing/minibatch.hpp>
 #include <coldpress/typed/operations.hpp>
 
 using namespace coldpress;
@@ -55,7 +56,7 @@ void check_objective() {
   Random random{5};
   for (Index const batch : {1, 3, 17}) {
     auto const x = random.values<float>(batch * 4);
-    auto const t = targets_of<loss, float>(random, batch, Static::output_shape, 0.1f, 1);
+    auto const t = testing::targets_of<loss, float>(random, batch, Static::output_shape, 0.1f, 1);
     REQUIRE(solver.train_minibatch(x, t) == other.train_minibatch(std::span{x}, std::span{t}));
   }
   REQUIRE(same_bits(all_weights(net), all_weights(other.network())));

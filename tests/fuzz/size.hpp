@@ -7,7 +7,8 @@
 
 namespace coldpress::fuzz {
 
-/// Few layers, with few names each, and no loss with more than a hundred iterations, many labels, or transforms of a step.
+/// Few layers, with few names each, and no loss with more than a hundred iterations, with many labels, or with
+/// transforms of a step.
 inline bool is_small(dynamic::LayerConfig const& config, int& left) {
   left -= 1 + static_cast<int>(config.inputs.size() + config.outputs.size()) / 8;
   if (auto const* loss = std::get_if<Wasserstein>(&config.layer_type)) return left >= 0 && loss->iterations <= 100;
