@@ -131,6 +131,7 @@ struct LayerConfig $juice(19) {
     klDivergence @83 :Void;
     learnedPositions @84 :LearnedPositionsConfig;
     sinusoidalPositions @85 :SinusoidalPositionsConfig;
+    convolutionTranspose @86 :ConvolutionTransposeConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -206,6 +207,31 @@ struct ConvolutionConfig $juice(4) {
   biasRegularizer @16 :Regularizer;
   biasMaxNorm @17 :Float32;
   biasMaxNormEvery @18 :UInt64 = 1;
+}
+
+struct ConvolutionTransposeConfig {
+  numOutput @0 :UInt64;
+  # One number for both axes, or one per axis.
+  filterShape @1 :List(UInt64);
+  stride @2 :List(UInt64);
+  padding @3 :List(UInt64);
+  outputPadding @4 :List(UInt64);
+  dilation @5 :List(UInt64);
+  groups @6 :UInt64 = 1;
+  hasBias @7 :Bool = true;
+  # If absent, Glorot and zero.
+  weight @8 :Filler;
+  bias @9 :Filler;
+  weightLrMult @10 :Float32 = 1;
+  weightDecayMult @11 :Float32 = 1;
+  biasLrMult @12 :Float32 = 1;
+  biasDecayMult @13 :Float32 = 1;
+  weightRegularizer @14 :Regularizer;
+  weightMaxNorm @15 :Float32;
+  weightMaxNormEvery @16 :UInt64 = 1;
+  biasRegularizer @17 :Regularizer;
+  biasMaxNorm @18 :Float32;
+  biasMaxNormEvery @19 :UInt64 = 1;
 }
 
 struct RnnConfig $juice(7) {

@@ -18,6 +18,9 @@ namespace {
 // A layer and a shape of its samples, as an example.
 std::pair<Linear, Shape> example(Linear) { return {{.output_size = 128}, {784}}; }
 std::pair<Convolution, Shape> example(Convolution) { return {{.num_output = 20, .filter_shape = 5}, {1, 28, 28}}; }
+std::pair<ConvolutionTranspose, Shape> example(ConvolutionTranspose) {
+  return {{.num_output = 16, .filter_shape = 4, .stride = 2, .padding = 1}, {32, 7, 7}};
+}
 std::pair<Pooling, Shape> example(Pooling) { return {{.filter_shape = 2, .stride = 2}, {20, 24, 24}}; }
 std::pair<Rnn, Shape> example(Rnn) { return {{.hidden_size = 32}, {10, 1}}; }
 std::pair<Dropout, Shape> example(Dropout) { return {{.probability = 0.5f}, {128}}; }

@@ -13,6 +13,7 @@
 #include <coldpress/layers/clip.hpp>
 #include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
+#include <coldpress/layers/convolution_transpose.hpp>
 #include <coldpress/layers/crop.hpp>
 #include <coldpress/layers/dropout.hpp>
 #include <coldpress/layers/element_wise.hpp>
@@ -89,7 +90,8 @@ struct BuiltinLayers
                LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization,                 //
                Embedding, LearnedPositions, SinusoidalPositions,                                             //
                Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal,
-               ScaledDotProductAttention> {};
+               ScaledDotProductAttention,  //
+               ConvolutionTranspose> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //

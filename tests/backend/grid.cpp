@@ -116,6 +116,19 @@ TEST_CASE("layers of plain loops") {
   check<Sequential<Reduce{.operation = ReduceOperation::min}, Linear{2}>, Shape{3, 4, 2}>();
   check<Sequential<Linear{12}, Reshape{{3, 4}}, Reduce{.operation = ReduceOperation::prod}, Linear{2}>, Shape{3}>();
 }
+TEST_CASE("transposed convolutions") {
+  check<Sequential<ConvolutionTranspose{.num_output = 4,
+                                        .filter_shape = {3, 2},
+                                        .stride = 2,
+                                        .padding = {1, 0},
+                                        .output_padding = {1, 0},
+                                        .groups = 2},
+                   ReLU{}, Linear{2}>,
+        Shape{2, 4, 3}>();
+  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2},
+                   ConvolutionTranspose{.num_output = 5, .filter_shape = 3, .dilation = 2, .has_bias = false}>,
+        Shape{2, 4, 3}>();
+}
 TEST_CASE("layers of several inputs") {
   check<Graph<graph([](auto x) {
           auto const a = x | Linear{20}, b = x | Linear{20};
