@@ -132,6 +132,8 @@ struct LayerConfig $juice(19) {
     learnedPositions @84 :LearnedPositionsConfig;
     sinusoidalPositions @85 :SinusoidalPositionsConfig;
     convolutionTranspose @86 :ConvolutionTransposeConfig;
+    pad @87 :PadConfig;
+    resize @88 :ResizeConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -429,6 +431,22 @@ struct SliceConfig {
   # Negative numbers, and an end of 0, count from the axis's end.
   begin @1 :Int32;
   end @2 :Int32;
+}
+
+struct PadConfig {
+  mode @0 :Text = "constant";  # or reflect, replicate
+  axis @1 :Int32 = 1;
+  # One number for all axes from that one on, or one for each.
+  before @2 :List(UInt64);
+  after @3 :List(UInt64);
+  value @4 :Float32;
+}
+
+struct ResizeConfig {
+  mode @0 :Text = "nearest";  # or linear
+  # One number for all axes, or one for each. Give one of the two.
+  size @1 :List(UInt64);
+  factor @2 :List(UInt64);
 }
 
 struct ReduceConfig {

@@ -32,6 +32,8 @@ std::pair<Clip, Shape> example(Clip) { return {{.min = -1, .max = 1}, {10}}; }
 std::pair<Glu, Shape> example(Glu) { return {{.gate = Gate::silu}, {10, 64}}; }
 std::pair<ChannelPooling, Shape> example(ChannelPooling) { return {{.filter_size = 3, .stride = 2}, {64, 8, 8}}; }
 std::pair<LRN, Shape> example(LRN) { return {{.scale = 1e-4f}, {96, 27, 27}}; }
+std::pair<Pad, Shape> example(Pad) { return {{.mode = PadMode::reflect, .before = 3, .after = 3}, {3, 32, 32}}; }
+std::pair<Resize, Shape> example(Resize) { return {{.mode = ResizeMode::linear, .factor = 2}, {64, 7, 7}}; }
 std::pair<Crop, Shape> example(Crop) { return {{.size = 227, .random_crop = true}, {3, 256, 256}}; }
 std::pair<Onehot, Shape> example(Onehot) { return {{}, {1}}; }
 std::pair<Slice, Shape> example(Slice) { return {{.begin = 2, .end = 6}, {10}}; }

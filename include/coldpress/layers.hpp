@@ -48,6 +48,7 @@
 #include <coldpress/layers/multinomial_logistic.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
 #include <coldpress/layers/onehot.hpp>
+#include <coldpress/layers/pad.hpp>
 #include <coldpress/layers/permute.hpp>
 #include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/power.hpp>
@@ -57,6 +58,7 @@
 #include <coldpress/layers/reduce.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
+#include <coldpress/layers/resize.hpp>
 #include <coldpress/layers/rms_normalization.hpp>
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/scaled_dot_product_attention.hpp>
@@ -91,7 +93,7 @@ struct BuiltinLayers
                Embedding, LearnedPositions, SinusoidalPositions,                                             //
                Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal,
                ScaledDotProductAttention,  //
-               ConvolutionTranspose> {};
+               ConvolutionTranspose, Pad, Resize> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //

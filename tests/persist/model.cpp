@@ -119,6 +119,9 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
                              .has_bias = false,
                              .weight = weight,
                              .bias = bias});
+  check(Pad{.mode = PadMode::replicate, .axis = -2, .before = {1, 2}, .after = 3, .value = -1.5f});
+  check(Resize{.mode = ResizeMode::linear, .size = {3, 4}});
+  check(Resize{.factor = {2, 1}});
   check(Argmax{.axis = -1});
   check(Onehot{.num_classes = 3, .axis = 2});
   check(Slice{.axis = 1, .begin = -5, .end = std::numeric_limits<int>::max()});
