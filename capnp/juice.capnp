@@ -142,6 +142,9 @@ struct LayerConfig $juice(19) {
     where @92 :Void;
     gather @93 :GatherConfig;
     topK @94 :TopKConfig;
+    convolutionTranspose @95 :ConvolutionTransposeConfig;
+    pad @96 :PadConfig;
+    resize @97 :ResizeConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -217,6 +220,31 @@ struct ConvolutionConfig $juice(4) {
   biasRegularizer @16 :Regularizer;
   biasMaxNorm @17 :Float32;
   biasMaxNormEvery @18 :UInt64 = 1;
+}
+
+struct ConvolutionTransposeConfig {
+  numOutput @0 :UInt64;
+  # One number for both axes, or one per axis.
+  filterShape @1 :List(UInt64);
+  stride @2 :List(UInt64);
+  padding @3 :List(UInt64);
+  outputPadding @4 :List(UInt64);
+  dilation @5 :List(UInt64);
+  groups @6 :UInt64 = 1;
+  hasBias @7 :Bool = true;
+  # If absent, Glorot and zero.
+  weight @8 :Filler;
+  bias @9 :Filler;
+  weightLrMult @10 :Float32 = 1;
+  weightDecayMult @11 :Float32 = 1;
+  biasLrMult @12 :Float32 = 1;
+  biasDecayMult @13 :Float32 = 1;
+  weightRegularizer @14 :Regularizer;
+  weightMaxNorm @15 :Float32;
+  weightMaxNormEvery @16 :UInt64 = 1;
+  biasRegularizer @17 :Regularizer;
+  biasMaxNorm @18 :Float32;
+  biasMaxNormEvery @19 :UInt64 = 1;
 }
 
 struct RnnConfig $juice(7) {
@@ -417,6 +445,22 @@ struct SliceConfig {
   # Negative numbers, and an end of 0, count from the axis's end.
   begin @1 :Int32;
   end @2 :Int32;
+}
+
+struct PadConfig {
+  mode @0 :Text = "constant";  # or reflect, replicate
+  axis @1 :Int32 = 1;
+  # One number for all axes from that one on, or one for each.
+  before @2 :List(UInt64);
+  after @3 :List(UInt64);
+  value @4 :Float32;
+}
+
+struct ResizeConfig {
+  mode @0 :Text = "nearest";  # or linear
+  # One number for all axes, or one for each. Give one of the two.
+  size @1 :List(UInt64);
+  factor @2 :List(UInt64);
 }
 
 struct ReduceConfig {

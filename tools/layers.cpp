@@ -18,6 +18,9 @@ namespace {
 // A layer and a shape of its samples, as an example.
 std::pair<Linear, Shape> example(Linear) { return {{.output_size = 128}, {784}}; }
 std::pair<Convolution, Shape> example(Convolution) { return {{.num_output = 20, .filter_shape = 5}, {1, 28, 28}}; }
+std::pair<ConvolutionTranspose, Shape> example(ConvolutionTranspose) {
+  return {{.num_output = 16, .filter_shape = 4, .stride = 2, .padding = 1}, {32, 7, 7}};
+}
 std::pair<Pooling, Shape> example(Pooling) { return {{.filter_shape = 2, .stride = 2}, {20, 24, 24}}; }
 std::pair<Rnn, Shape> example(Rnn) { return {{.hidden_size = 32}, {10, 1}}; }
 std::pair<Dropout, Shape> example(Dropout) { return {{.probability = 0.5f}, {128}}; }
@@ -29,6 +32,8 @@ std::pair<Clip, Shape> example(Clip) { return {{.min = -1, .max = 1}, {10}}; }
 std::pair<Glu, Shape> example(Glu) { return {{.gate = GluGate::silu}, {10, 64}}; }
 std::pair<ChannelPooling, Shape> example(ChannelPooling) { return {{.filter_size = 3, .stride = 2}, {64, 8, 8}}; }
 std::pair<LRN, Shape> example(LRN) { return {{.scale = 1e-4f}, {96, 27, 27}}; }
+std::pair<Pad, Shape> example(Pad) { return {{.mode = PadMode::reflect, .before = 3, .after = 3}, {3, 32, 32}}; }
+std::pair<Resize, Shape> example(Resize) { return {{.mode = ResizeMode::linear, .factor = 2}, {64, 7, 7}}; }
 std::pair<Crop, Shape> example(Crop) { return {{.size = 227, .random_crop = true}, {3, 256, 256}}; }
 std::pair<Onehot, Shape> example(Onehot) { return {{}, {1}}; }
 std::pair<Slice, Shape> example(Slice) { return {{.begin = 2, .end = 6}, {10}}; }

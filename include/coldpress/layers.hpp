@@ -13,6 +13,7 @@
 #include <coldpress/layers/clip.hpp>
 #include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
+#include <coldpress/layers/convolution_transpose.hpp>
 #include <coldpress/layers/cosine_similarity_loss.hpp>
 #include <coldpress/layers/crop.hpp>
 #include <coldpress/layers/ctc_loss.hpp>
@@ -52,6 +53,7 @@
 #include <coldpress/layers/multinomial_logistic.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
 #include <coldpress/layers/onehot.hpp>
+#include <coldpress/layers/pad.hpp>
 #include <coldpress/layers/permute.hpp>
 #include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/power.hpp>
@@ -61,6 +63,7 @@
 #include <coldpress/layers/reduce.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
+#include <coldpress/layers/resize.hpp>
 #include <coldpress/layers/rms_normalization.hpp>
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/rotary_positions.hpp>
@@ -98,7 +101,8 @@ struct BuiltinLayers
                LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization,                 //
                Embedding, LearnedPositions, SinusoidalPositions, RotaryPositions,                            //
                Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, Expand, TiedLinear, Split,
-               RandomNormal, ScaledDotProductAttention, Where, Gather, TopK> {};
+               RandomNormal, ScaledDotProductAttention, Where, Gather, TopK,  //
+               ConvolutionTranspose, Pad, Resize> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //

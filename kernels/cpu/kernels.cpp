@@ -59,6 +59,9 @@ constexpr CommonKernels common_kernels() {
           [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
              PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows,
              Context const& context) { with(context).convolve(g, x, weight, bias, y, post_ops, state, windows); },
+          [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+             PostOps<ErasedChain, float> const& post_ops,
+             Context const& context) { with(context).convolve_transposed(g, x, weight, bias, y, post_ops); },
           [](PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places,
              Context const& context) { with(context).pool(g, x, y, post_ops, places); },
           [](In x, Out y, PostOps<ErasedChain, float> const& post_ops, Context const& context) {

@@ -123,6 +123,27 @@ TEST_CASE("layers of plain loops") {
   check<Sequential<Linear{12}, Reshape{{3, 4}}, Reduce{.operation = ReduceOperation::prod}, Linear{2}>, Shape{3}>();
   check<Sequential<Linear{24}, Reshape{{2, 4, 3}}, TopK{.k = 3, .axis = 1}, Linear{2}>, Shape{3}>();
 }
+TEST_CASE("transposed convolutions, and layers that pad and resize") {
+  check<Sequential<ConvolutionTranspose{.num_output = 4,
+                                        .filter_shape = {3, 2},
+                                        .stride = 2,
+                                        .padding = {1, 0},
+                                        .output_padding = {1, 0},
+                                        .groups = 2},
+                   ReLU{}, Linear{2}>,
+        Shape{2, 4, 3}>();
+  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2},
+                   ConvolutionTranspose{.num_output = 5, .filter_shape = 3, .dilation = 2, .has_bias = false}>,
+        Shape{2, 4, 3}>();
+  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2},
+                   Pad{.mode = PadMode::reflect, .before = {2, 1}, .after = {0, 1}},
+                   Pad{.mode = PadMode::replicate, .axis = 0, .before = {0, 1, 2}, .after = 2},
+                   Pad{.axis = -1, .before = 1, .value = 3}, Linear{2}>,
+        Shape{2, 4, 3}>();
+  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2}, Resize{.factor = {2, 3}},
+                   Resize{.mode = ResizeMode::linear, .size = {4, 9}}, Linear{2}>,
+        Shape{2, 4, 3}>();
+}
 TEST_CASE("layers of several inputs") {
   check<Graph<graph([](auto x) {
           auto const a = x | Linear{20}, b = x | Linear{20};

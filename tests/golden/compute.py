@@ -120,4 +120,17 @@ for name, shape, k, axis in ("top_k_row", (3, 19), 4, 1), ("top_k_middle", (2, 3
     x = ((torch.randperm(size) - size // 2) / 16).reshape(shape).requires_grad_()
     case(name, x, x.topk(k, axis).values)
 
+for mode in "reflect", "replicate":
+    layer(f"pad_{mode}", (2, 2, 4, 5), lambda x: functional.pad(x, (1, 3, 2, 0), mode))
+    layer(f"pad_{mode}_volume", (1, 2, 3, 2, 4), lambda x: functional.pad(x, (3, 1, 0, 1, 2, 1), mode))
+layer("pad_constant", (2, 2, 3, 4), lambda x: functional.pad(x, (1, 0, 2, 3), value=0.75))
+layer("pad_channels", (2, 3, 2, 2), lambda x: functional.pad(x, (0, 0, 0, 0, 1, 2)))
+layer("pad_row", (3, 4), lambda x: functional.pad(x, (2, 1), value=-1))
+layer("resize_nearest", (2, 2, 3, 4), lambda x: functional.interpolate(x, scale_factor=(2, 3)))
+layer("resize_nearest_size", (1, 3, 5, 7), lambda x: functional.interpolate(x, size=(8, 3)))
+for name, shape, size in ("larger", (2, 2, 3, 4), (6, 8)), ("other", (1, 3, 7, 5), (3, 9)), ("one", (1, 2, 1, 4), (3, 1)):
+    layer(f"resize_linear_{name}", shape, lambda x: functional.interpolate(x, size=size, mode="bilinear"))
+layer("resize_steps", (2, 4, 3), lambda x: functional.interpolate(x.mT, size=7, mode="linear").mT)
+layer("resize_steps_nearest", (2, 5, 2), lambda x: functional.interpolate(x.mT, scale_factor=2).mT)
+
 write(__file__)

@@ -90,4 +90,16 @@ layer("clip", (3, 7), lambda x: x.clamp(-0.5, 1.25))
 linear_along("linear_last_axis", (2, 3, 2, 4), 5)
 linear_along("linear_last_axis_one", (3, 4, 3), 1)
 
+
+def transposed(name, shape, outputs, filter_shape, groups=1, **options):
+    x, w, b = numbers(*shape), numbers(shape[1], outputs // groups, *filter_shape), numbers(outputs)
+    case(name, x, functional.conv_transpose2d(x, w, b, groups=groups, **options), weight=w, bias=b)
+
+
+transposed("transposed", (2, 3, 3, 4), 2, (3, 2))
+transposed("transposed_strided", (1, 3, 4, 3), 2, (3, 4), stride=(2, 3), padding=(1, 2), output_padding=(1, 0))
+transposed("transposed_dilated", (2, 2, 3, 4), 3, (2, 3), dilation=(3, 2), padding=(1, 2), output_padding=(2, 1))
+transposed("transposed_grouped", (1, 4, 3, 3), 6, (2, 2), groups=2, stride=3)
+transposed("transposed_depthwise", (17, 3, 2, 2), 3, (4, 4), groups=3, stride=2, padding=1)
+
 write(__file__)

@@ -99,3 +99,23 @@ TEST_CASE("Expand is PyTorch's") {
   check<Expand{{3, 4, 5}}, Shape{3, 1, 1}>("expand_positions");
   check<Expand{{3, 5}}, Shape{5}>("expand_steps");
 }
+TEST_CASE("Pad is PyTorch's functional.pad") {
+  constexpr auto reflect = PadMode::reflect, replicate = PadMode::replicate;
+  check<Pad{.mode = reflect, .before = {2, 1}, .after = {0, 3}}, Shape{2, 4, 5}>("pad_reflect");
+  check<Pad{.mode = replicate, .before = {2, 1}, .after = {0, 3}}, Shape{2, 4, 5}>("pad_replicate");
+  check<Pad{.mode = reflect, .axis = -3, .before = {2, 0, 3}, .after = 1}, Shape{2, 3, 2, 4}>("pad_reflect_volume");
+  check<Pad{.mode = replicate, .axis = 1, .before = {2, 0, 3}, .after = 1}, Shape{2, 3, 2, 4}>("pad_replicate_volume");
+  check<Pad{.before = {2, 1}, .after = {3, 0}, .value = 0.75f}, Shape{2, 3, 4}>("pad_constant");
+  check<Pad{.axis = 0, .before = {1, 0, 0}, .after = {2, 0, 0}}, Shape{3, 2, 2}>("pad_channels");
+  check<Pad{.axis = 0, .before = 2, .after = 1, .value = -1}, Shape{4}>("pad_row");
+}
+TEST_CASE("Resize is PyTorch's interpolate") {
+  constexpr auto linear = ResizeMode::linear;
+  check<Resize{.factor = {2, 3}}, Shape{2, 3, 4}>("resize_nearest");
+  check<Resize{.size = {8, 3}}, Shape{3, 5, 7}>("resize_nearest_size");
+  check<Resize{.mode = linear, .factor = 2}, Shape{2, 3, 4}>("resize_linear_larger");
+  check<Resize{.mode = linear, .size = {3, 9}}, Shape{3, 7, 5}>("resize_linear_other");
+  check<Resize{.mode = linear, .size = {3, 1}}, Shape{2, 1, 4}>("resize_linear_one");
+  check<Resize{.mode = linear, .size = 7}, Shape{4, 3}>("resize_steps");
+  check<Resize{.factor = 2}, Shape{5, 2}>("resize_steps_nearest");
+}

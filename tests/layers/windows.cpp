@@ -21,6 +21,22 @@ TEST_CASE("convolutions of sequences are PyTorch's, padded on the left") {
       "strided_sequence");
 }
 
+TEST_CASE("transposed convolutions of images are PyTorch's") {
+  using Transpose = ConvolutionTranspose;
+  check_golden_layer<Transpose{.num_output = 2, .filter_shape = {3, 2}}, Shape{3, 3, 4}>("transposed");
+  check_golden_layer<
+      Transpose{.num_output = 2, .filter_shape = {3, 4}, .stride = {2, 3}, .padding = {1, 2}, .output_padding = {1, 0}},
+      Shape{3, 4, 3}>("transposed_strided");
+  check_golden_layer<
+      Transpose{
+          .num_output = 3, .filter_shape = {2, 3}, .padding = {1, 2}, .output_padding = {2, 1}, .dilation = {3, 2}},
+      Shape{2, 3, 4}>("transposed_dilated");
+  check_golden_layer<Transpose{.num_output = 6, .filter_shape = 2, .stride = 3, .groups = 2}, Shape{4, 3, 3}>(
+      "transposed_grouped");
+  check_golden_layer<Transpose{.num_output = 3, .filter_shape = 4, .stride = 2, .padding = 1, .groups = 3},
+                     Shape{3, 2, 2}>("transposed_depthwise");
+}
+
 TEST_CASE("poolings are PyTorch's") {
   constexpr auto average = PoolingMode::average;
   check_golden_layer<Pooling{.filter_shape = {3, 2}, .stride = 2, .padding = {1, 0}}, Shape{2, 5, 6}>("max");

@@ -120,6 +120,7 @@ TEST_CASE("defaults in a file are those of C++, but for Juice's, which are these
       {"convolution", {"has_bias"}}, {"rnn", {"output"}}, {"dropout", {"probability", "seed"}}};
   std::map<std::string, std::vector<std::string>> const required{{"linear", {"output_size"}},
                                                                  {"convolution", {"num_output"}},
+                                                                 {"convolution_transpose", {"num_output"}},
                                                                  {"rnn", {"hidden_size"}},
                                                                  {"reshape", {"shape"}},
                                                                  {"tied_linear", {"output_size"}},

@@ -19,7 +19,7 @@ template <class... Layers>
 void check_round_trips(TypeList<Layers...>) {
   auto const check = [](auto layer) {
     if constexpr (std::is_same_v<decltype(layer), Reshape>) layer.shape = {2, 3};
-    if constexpr (std::is_same_v<decltype(layer), Convolution>) layer.num_output = 2;
+    if constexpr (requires { layer.num_output; }) layer.num_output = 2;
     Model const model = with_config({"layer", layer});
     INFO(layer.name);
     CHECK(round_trip(model) == model);
@@ -118,6 +118,19 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Gather{.axis = -2});
   check(TopK{.k = 7, .axis = -1});
   check(Reduce{.operation = ReduceOperation::prod, .axis = 3});
+  check(ConvolutionTranspose{.num_output = 6,
+                             .filter_shape = {3, 2},
+                             .stride = 2,
+                             .padding = {0, 1},
+                             .output_padding = {1, 0},
+                             .dilation = {1, 3},
+                             .groups = 2,
+                             .has_bias = false,
+                             .weight = weight,
+                             .bias = bias});
+  check(Pad{.mode = PadMode::replicate, .axis = -2, .before = {1, 2}, .after = 3, .value = -1.5f});
+  check(Resize{.mode = ResizeMode::linear, .size = {3, 4}});
+  check(Resize{.factor = {2, 1}});
   check(Argmax{.axis = -1});
   check(Onehot{.num_classes = 3, .axis = 2});
   check(Slice{.axis = 1, .begin = -5, .end = std::numeric_limits<int>::max()});

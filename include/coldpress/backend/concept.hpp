@@ -72,9 +72,11 @@ concept HasPrimitives = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T 
   // y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`; bias may be null.
   b.convolve(g, x, weight, bias, y, post_ops, state);
   b.convolve_input_gradient(g, dy, weight, dx, derivative);  // dx = derivative(the gradient with respect to x)
-  b.convolve_parameter_gradients(g, x, dy, sink, &sink);     // of W, and of b unless its sink is null
-  b.pool(pooling, x, y, post_ops, memory);                   // y = post_ops(the pooled x); memory: the places of maxima
-  b.pool_gradient(pooling, dy, memory, dx, derivative);      // dx = derivative(the gradient with respect to x)
+  // y = post_ops(what g's input gradient would be if x were dy, + b): the transposed convolution; bias may be null.
+  b.convolve_transposed(g, x, weight, bias, y, post_ops);
+  b.convolve_parameter_gradients(g, x, dy, sink, &sink);  // of W, and of b unless its sink is null
+  b.pool(pooling, x, y, post_ops, memory);                // y = post_ops(the pooled x); memory: the places of maxima
+  b.pool_gradient(pooling, dy, memory, dx, derivative);   // dx = derivative(the gradient with respect to x)
 }
 &&requires(B const& b, Recurrence<T> const& r, T const* weights, Sequence<T const> const& from, Sequence<T> const& to,
            Rows<T> dx, GradientSink<T> const& sink, Index truncation) {

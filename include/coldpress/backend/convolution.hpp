@@ -57,4 +57,14 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
   });
 }
 
+/// Fills each plane of all rows with its bias, or with zero if `bias` is null, and zeroes what follows the last.
+template <class = void>
+void fill_planes(Index planes, float const* bias, Out y) {
+  Index const size = y.columns / planes;
+  for (Index i = 0; i < y.rows; ++i) {
+    for (Index k = 0; k < planes; ++k) freestanding::fill_n(y.row(i) + k * size, size, bias ? bias[k] : 0.f);
+  }
+  zero_from(y.columns, y);
+}
+
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

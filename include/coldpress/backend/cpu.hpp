@@ -160,6 +160,17 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           });
         });
   }
+  /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null. Blocks
+  /// of images, whose sums have another order, are not used: the bits of a sample do not depend on the batch.
+  template <class G, class X, class Y, class Chain, class Join>
+  void convolve_transposed(G const& g, X x, float const* weight, float const* bias, Y y,
+                           PostOps<Chain, float, Join> const& post_ops) const {
+    finish_rows(y, post_ops, 0, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+      Rows<float> const sums = cpu::some(y, i, count);
+      cpu::fill_planes(g.channels, bias, sums);
+      cpu::image_input_gradient(g, cpu::some(x, i, count), weight, sums, own);
+    });
+  }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class G, class X, class DY, class Sink, class Windows = NoWindows>
   void convolve_parameter_gradients(G const& g, X x, DY dy, Sink const& weights, Sink const* biases,

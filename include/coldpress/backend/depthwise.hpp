@@ -11,8 +11,8 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 /// Writes the values of a channel into its planes, whose padding is zero and stays so.
 template <class = void>
-__attribute__((noinline)) void fill_planes(ConvolutionGeometry const& g, DepthwisePlanes const& planes, float const* x,
-                                           float* to) {
+__attribute__((noinline)) void spread_channel(ConvolutionGeometry const& g, DepthwisePlanes const& planes,
+                                              float const* x, float* to) {
   Index const stride = g.width.stride;
   for (Index down = 0; down < g.height.stride; ++down) {
     for (Index right = 0; right < stride; ++right, to += planes.rows * planes.pitch) {
@@ -70,7 +70,7 @@ __attribute__((noinline)) void convolve_depthwise(ConvolutionGeometry const& g, 
   for (Index i = 0; i < x.rows; ++i) {
     float* to = y.row(i);
     for (Index c = 0; c < g.channels; ++c) {
-      fill_planes(g, planes, x.row(i) + c * g.height.in * g.width.in, scratch);
+      spread_channel(g, planes, x.row(i) + c * g.height.in * g.width.in, scratch);
       for (Index k = c * g.group_outputs(); k < (c + 1) * g.group_outputs(); ++k) {
         split<2 * tile_columns>(vectors(planes.outputs), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
           sum_taps<w>(g.taps(), offsets, scratch + v * lanes, weight + k, pitch, bias ? bias[k] : 0.f,

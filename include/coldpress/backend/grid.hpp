@@ -124,6 +124,21 @@ struct Grid : grid::ThreadGroup, GridLayout {
                 sum);
         });
   }
+  /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null.
+  template <class X, class Y, class Chain, class Join>
+  constexpr void convolve_transposed(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                                     PostOps<Chain, float, Join> const& post_ops) const {
+    grid::multiply(
+        *this,
+        {g.groups, g.group_channels(), y.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
+        grid::FiltersBack{g, weight}, grid::GradientsBack{g, x.data, x.pitch},
+        [&](Index group, Index, Index c, Index place, float sum) {
+          grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
+          Index const plane = group * g.group_channels() + c;
+          store(y, post_ops, at.sample, grid::input_offset(g, plane, at.row, at.column),
+                bias ? sum + bias[plane] : sum);
+        });
+  }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class X, class DY, class Sink>
   constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,

@@ -218,6 +218,16 @@ struct Reference {
     }
     map_gradient(dx, dx, derivative);
   }
+  /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null.
+  template <class Chain, class Join>
+  void convolve_transposed(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias,
+                           Rows<Real> y, PostOps<Chain, Real, Join> const& post_ops) const {
+    convolve_input_gradient(g, x, weight, y, Derivative<coldpress::Chain<>, Real>{});
+    for (Index n = 0; bias && n < y.rows; ++n) {
+      for (Index i = 0; i < y.columns; ++i) y.row(n)[i] += bias[i / (g.height.in * g.width.in)];
+    }
+    map(y, y, post_ops);
+  }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class Sink>
   void convolve_parameter_gradients(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,

@@ -78,6 +78,25 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   return {in, out, filter, stride, before, dilation};
 }
 
+/// Makes the axis of a convolution whose input gradient is a transposed convolution of `in` values, and checks it:
+/// axis.in is the number of values that the latter makes, axis.out is `in`. `more` are added at the end.
+template <class Needs = Require>
+constexpr Axis make_transposed_axis(Index in, Index filter, Index stride, Index padding, Index more, Index dilation,
+                                    Needs require = {}) {
+  constexpr Index most = Index{1} << 30;
+  require(filter >= 1 && filter <= most, "window: filter_shape must be from 1 to 2^30 on every axis");
+  require(stride >= 1 && stride <= most, "window: stride must be from 1 to 2^30");
+  require(dilation >= 1 && dilation <= most, "window: dilation must be from 1 to 2^30");
+  require(padding >= 0 && padding <= most, "window: padding must be from 0 to 2^30");
+  require(more >= 0 && (more < stride || more < dilation),
+          "window: output_padding must be at least 0, and less than the stride or the dilation");
+  if (require.failed()) return {};
+  require(in <= (Index{1} << 40) / stride, "window: the output has more than 2^40 values on an axis");
+  Index const out = (in - 1) * stride + (filter - 1) * dilation + 1 + more - 2 * padding;
+  require(out >= 1, "window: padding must leave at least one value of the output");
+  return {out, in, filter, stride, padding, dilation};
+}
+
 /// A convolution of one sample. Images are {channels, height, width}. A sequence is {steps, channels}: its steps are
 /// the height, and its width is 1.
 struct ConvolutionGeometry {

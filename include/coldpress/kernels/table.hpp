@@ -74,6 +74,8 @@ struct CommonKernels {
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                    PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows,
                    Context const& context);
+  void (*convolve_transposed)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                              PostOps<ErasedChain, float> const& post_ops, Context const& context);
   void (*pool)(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places,
                Context const& context);
   void (*map)(In x, Out y, PostOps<ErasedChain, float> const& post_ops, Context const& context);

@@ -71,6 +71,15 @@ struct TableCpu : Layout, Context, Networks {
     FusedBlock const step{signal_convolution(g, x, weight, bias, y, post_ops, most)};
     if (!tape || !tape->fuse_product(step)) take(step, *streaming);
   }
+  // For a layer whose backward pass it is.
+  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                PostOps<Chain<>, float, NoJoin> const&, std::nullptr_t) const {
+    convolve(g, x, weight, bias, y, PostOps<ErasedChain, float>{}, static_cast<float*>(nullptr));
+  }
+  void convolve_transposed(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                           PostOps<ErasedChain, float> const& post_ops) const {
+    call(table->convolve_transposed, g, x, weight, bias, y, post_ops);
+  }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
                                Windows<float> const& windows = {}) const {
