@@ -38,6 +38,78 @@ constexpr auto linear_by_step(Value<Recorder> x, Index units) {
   return x | Convolution{.num_output = units, .filter_shape = 1};
 }
 
+/// The basic block of a residual network with batch normalisation (ResNet v1, He et al. 2016): two 3 x 3 convolutions
+/// to `channels`, the first with the stride, each without a bias and with a BatchNormalization. With another number of
+/// channels or a stride, the skip connection is a 1 x 1 convolution with one, too.
+template <class Recorder>
+constexpr auto basic_residual(Value<Recorder> x, Index channels, Index stride = 1) {
+  auto const normalized = [&](Value<Recorder> from, Index filter, Index step) {
+    return from |
+           Convolution{.num_output = channels,
+                       .filter_shape = filter,
+                       .stride = step,
+                       .padding = filter / 2,
+                       .has_bias = false} |
+           BatchNormalization{};
+  };
+  auto const y = normalized(normalized(x, 3, stride) | ReLU{}, 3, 1);
+  if (x.shape()[0] == channels && stride == 1) return (y + x) | ReLU{};
+  return (y + normalized(x, 1, stride)) | ReLU{};
+}
+
+/// A depthwise separable convolution (MobileNet, Howard et al. 2017): a 3 x 3 convolution of each channel by itself,
+/// with the stride, and a 1 x 1 convolution to `channels`, each followed by a ReLU. If `normalized`, neither has a
+/// bias, and a BatchNormalization is before each ReLU.
+template <class Recorder>
+constexpr auto mobilenet(Value<Recorder> x, Index channels, Index stride = 1, bool normalized = true) {
+  auto const finished = [&](Value<Recorder> y) { return normalized ? y | BatchNormalization{} | ReLU{} : y | ReLU{}; };
+  Index const own = x.shape()[0];
+  auto const y = finished(x | Convolution{.num_output = own,
+                                          .filter_shape = 3,
+                                          .stride = stride,
+                                          .padding = 1,
+                                          .groups = own,
+                                          .has_bias = !normalized});
+  return finished(y | Convolution{.num_output = channels, .filter_shape = 1, .has_bias = !normalized});
+}
+
+/// U-Net (Ronneberger et al. 2015) of x {channels, height, width}: `depth` times two 3 x 3 convolutions, after which
+/// height and width are halved by maxima and the channels, first `channels`, are doubled; and then back, where a
+/// ConvolutionTranspose doubles height and width, and what was there before is concatenated to it. Height and width
+/// must be multiples of 2^depth; the result is {channels, height, width}, with zeros around images instead of smaller
+/// ones.
+template <class Recorder>
+constexpr Value<Recorder> unet(Value<Recorder> x, Index channels, int depth) {
+  auto const twice = [&](Value<Recorder> from) {
+    Convolution const same{.num_output = channels, .filter_shape = 3, .padding = 1};
+    return from | same | ReLU{} | same | ReLU{};
+  };
+  auto const here = twice(x);
+  if (depth <= 0) return here;
+  require(x.shape()[1] % 2 == 0 && x.shape()[2] % 2 == 0, "unet: height and width must be multiples of 2^depth");
+  auto const below = unet(here | Pooling{.filter_shape = 2, .stride = 2}, 2 * channels, depth - 1);
+  auto const above = below | ConvolutionTranspose{.num_output = channels, .filter_shape = 2, .stride = 2};
+  return twice(concat(here, above));
+}
+
+/// A layer of a WaveNet, which `wavenet` makes: from its gated values y {steps, features} follow those for the next
+/// layer, and those that are added to what the other layers give.
+template <class Recorder>
+struct WaveNetLayer {
+  Value<Recorder> x, y;
+  /// x plus a Linear of each step of y.
+  constexpr auto next() const { return x + linear_by_step(y, y.shape()[y.shape().rank() - 1]); }
+  /// Another Linear of each step of y, with `units` outputs.
+  constexpr auto skip(Index units) const { return linear_by_step(y, units); }
+};
+/// A layer of a WaveNet (van den Oord et al. 2016) over a sequence x {steps, features}: tanh of one causal convolution
+/// of `taps` taps, times the sigmoid of another. It streams.
+template <class Recorder>
+constexpr auto wavenet(Value<Recorder> x, Index dilation, Index taps = 2) {
+  Convolution const causal{.num_output = x.shape()[x.shape().rank() - 1], .filter_shape = taps, .dilation = dilation};
+  return WaveNetLayer<Recorder>{x, (x | causal | TanH{}) * (x | causal | Sigmoid{})};
+}
+
 /// Attention as a function's caller asks for it: by all its options, or by the number of its heads alone.
 constexpr ScaledDotProductAttention attention_of(ScaledDotProductAttention const& options) { return options; }
 constexpr ScaledDotProductAttention attention_of(Index heads) { return {.heads = heads}; }
