@@ -149,11 +149,14 @@ TEST_CASE("Linear needs no more scratch than it asks for") {
       auto x = Matrix<Cpu>::random_values(7, in), dy = Matrix<Cpu>::random_values(7, out);
       Matrix<Cpu> dx{7, in};
       struct Pass {
+        using Variant = std::false_type;  // not along the last axis
+        Shape in;
         Rows<float> x, dy, dx;
         float const* p[1];
         GradientSink<float> sinks[2];
         Derivative<Chain<>, float> derivative;
-      } const pass{x.rows(),     dy.rows(), dx.rows(), {weight.data()}, {{gradient.data()}, {bias_gradient.data()}},
+      } const pass{{in},         x.rows(),        dy.rows(),
+                   dx.rows(),    {weight.data()}, {{gradient.data()}, {bias_gradient.data()}},
                    {.chain = {}}};
       auto const in_scratch = [&](Extent extent, auto const& run) {
         Guarded<float> scratch(static_cast<std::size_t>(layer.scratch<Cpu>({in}, extent)));
