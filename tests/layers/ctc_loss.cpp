@@ -57,6 +57,13 @@ Result plain(Index blank, Shape in, std::vector<double> const& y, std::vector<do
   }
   return result;
 }
+/// A group of threads that starts with the last.
+struct Backwards {
+  void each(Index n, auto const& f) const {
+    while (n-- > 0) f(n);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("CTCLoss keeps the laws of losses") {
@@ -96,11 +103,6 @@ TEST_CASE("CTCLoss of long sequences, whose steps are computed again, is what it
 }
 
 TEST_CASE("threads that share the work of CTCLoss may do it in any order") {
-  struct Backwards {
-    void each(Index n, auto const& f) const {
-      while (n-- > 0) f(n);
-    }
-  };
   constexpr Shape in{300, 4};
   constexpr CTCLoss loss{.labels = 60};
   test::Random random{5};
