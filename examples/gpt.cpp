@@ -76,17 +76,18 @@ bool learn(Solver& solver, Options const& options, Save const& save_to, Write co
                           .batch = at_once,
                           .seed = options.seed}};
   double total = 0, first = 0, last = 0;
+  int reports = 0;
   trainer.every(train::steps(1), [&](train::Trainer& now) { total += double{now.loss()}; });
   trainer.every(train::steps(options.every), [&](train::Trainer& now) {
     last = total / static_cast<double>(options.every), total = 0;
-    if (first == 0) first = last;
+    if (reports++ == 0) first = last;
     std::printf("\n-- step %llu: %.3f bits per byte\n", static_cast<unsigned long long>(now.iteration()),
                 last / std::log(2.0));
     save_to(options.save);
     std::printf("-- %.0f microseconds per byte\n", write_from(options.save));
   });
   trainer.run();
-  return last < first;
+  return reports < 2 || last < first;
 }
 
 bool run(Options const& options) {
@@ -121,17 +122,21 @@ int main(int argc, char** argv) {
   Options options;
   try {
     if (argc < 2 || argc % 2 != 0) throw std::invalid_argument{"TEXT"};
+    auto const at_least_one = [](std::string const& value) {
+      int const number = std::stoi(value);
+      return number >= 1 ? number : throw std::invalid_argument{value};
+    };
     options.text = argv[1];
     for (int i = 2; i < argc; i += 2) {
       std::string const name = argv[i], value = argv[i + 1];
       if (name == "--config")
         options.config = value;
       else if (name == "--steps")
-        options.steps = std::stoi(value);
+        options.steps = at_least_one(value);
       else if (name == "--every")
-        options.every = std::stoi(value);
+        options.every = at_least_one(value);
       else if (name == "--length")
-        options.length = std::stoi(value);
+        options.length = at_least_one(value);
       else if (name == "--prompt" && !value.empty())
         options.prompt = value;
       else if (name == "--temperature" && std::stod(value) > 0)

@@ -297,7 +297,9 @@ class ConfigWalk {
                        to_string(parameter.shape)};
     }
     if (!permissive && !same_order(own, parameter))
-      throw ShapeError{"weight '" + name + "' is shared by recurrent layers of different kinds"};
+      throw ShapeError{"weight '" + name +
+                       "' is shared by layers that keep it in different orders: by recurrent layers of "
+                       "different kinds, or by a Linear along the last axis and another layer"};
     bool const other = (wish.filler && *wish.filler != own.filler) ||
                        wish.lr_mult.value_or(own.lr_mult) != own.lr_mult ||
                        wish.decay_mult.value_or(own.decay_mult) != own.decay_mult ||

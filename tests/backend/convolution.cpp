@@ -109,6 +109,9 @@ TEST_CASE("images whose channels are convolved alone") {
     compare(c, in, seed % 4 == 0 ? random.integer(16, 20) : random.integer(1, 3), seed);
   }
   compare({.num_output = 2, .filter_shape = 8, .padding = 3, .groups = 2}, {2, 30, 33}, 2, 1);
+  constexpr Index far = Index{1} << 30;
+  compare({.num_output = 2, .filter_shape = 2, .stride = far, .padding = 1, .groups = 2}, {2, 2, 2}, 2, 3);
+  compare({.num_output = 2, .filter_shape = 3, .padding = far, .dilation = far, .groups = 2}, {2, 2, 2}, 1, 4);
   compare({.num_output = 2, .filter_shape = {9, 8}, .padding = 3, .groups = 2}, {2, 30, 33}, 2, 2);
 }
 TEST_CASE("images of which each position is multiplied alone") {
@@ -116,6 +119,9 @@ TEST_CASE("images of which each position is multiplied alone") {
     compare({.num_output = 9, .filter_shape = 1}, in, 2, 3);
     if (in[0] % 2 == 0) compare({.num_output = 4, .filter_shape = 1, .groups = 2}, in, 1, 4);
   }
+  // As many positions as there are pixels, but others.
+  compare({.num_output = 1, .filter_shape = 1, .stride = 2, .padding = 4}, {1, 8, 8}, 2, 5);
+  compare({.num_output = 3, .filter_shape = 1, .stride = {2, 1}, .padding = {0, 4}}, {2, 16, 8}, 1, 6);
 }
 
 TEST_CASE("images of one position, of more than a panel holds, and the shapes of LeNet") {

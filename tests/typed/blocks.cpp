@@ -9,11 +9,11 @@ using namespace coldpress;
 namespace {
 
 constexpr auto unet = graph([](auto x) { return blocks::unet(x, 4, 2) | Convolution{1, 1}; });
-constexpr auto mobile = graph([](auto x) { return blocks::mobilenet(x, 8, 2); });
-constexpr auto plain_mobile = graph([](auto x) { return blocks::mobilenet(x, 8, 1, false); });
+constexpr auto mobile = graph([](auto x) { return blocks::depthwise_separable(x, 8, 2); });
+constexpr auto plain_mobile = graph([](auto x) { return blocks::depthwise_separable(x, 8, 1, false); });
 constexpr auto residual = graph([](auto x) { return blocks::basic_residual(blocks::basic_residual(x, 8, 2), 8); });
 constexpr auto wavenet = graph([](auto x) {
-  auto const one = blocks::wavenet(x, 1), two = blocks::wavenet(one.next(), 2);
+  auto const one = blocks::wavenet_layer(x, 1), two = blocks::wavenet_layer(one.next(), 2);
   return one.skip(3) + two.skip(3);
 });
 template <auto function, Shape in>

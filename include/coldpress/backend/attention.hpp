@@ -70,15 +70,15 @@ struct AttendedBlock {
 
   Index rows() const { return last - first; }
   SeenKeys keys() const {
-    Index const from = a.geometry.first_key(first) / 16 * 16;
-    return {from, freestanding::max<Index>(a.geometry.last_key(last - 1) - from, 0)};
+    Index const from = freestanding::min(a.geometry.first_key(first), a.geometry.keys) / 16 * 16;
+    return {from, freestanding::max<Index>(a.last_key(n, last - 1) - from, 0)};
   }
   /// f(row, its place in the scores, low, high) for each query, which sees the keys [low, high) of these.
   template <class F>
   void each_row(Index pitch, F f) const {
     SeenKeys const seen = keys();
     for (Index i = 0; i < rows(); ++i) {
-      Index const low = a.geometry.first_key(first + i) - seen.first,
+      Index const low = freestanding::min(a.geometry.first_key(first + i) - seen.first, seen.count),
                   high = freestanding::max<Index>(a.last_key(n, first + i) - seen.first, low);
       f(i, i * pitch, low, high);
     }

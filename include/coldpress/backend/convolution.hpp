@@ -16,8 +16,8 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
   // What a single tap sees is multiplied where it is, if all parts consist of whole vectors, and the rows do not share
   // a set of the cache.
   Index const whole = memory.panel.width < g.width.out ? g.width.out : memory.panel.positions();
-  bool const in_place = g.taps() == 1 && g.in() == g.channels * positions && memory.panel.images == 1 &&
-                        whole % lanes == 0 && positions % lanes == 0 && positions % 256 != 0;
+  bool const in_place = g.height.sees_one() && g.width.sees_one() && memory.panel.images == 1 && whole % lanes == 0 &&
+                        positions % lanes == 0 && positions % 256 != 0;
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     Taps const taps = Taps{g, memory.panel, part}.at(memory.inputs);
     for (Index group = 0; group < g.groups; ++group) {

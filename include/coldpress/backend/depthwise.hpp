@@ -72,10 +72,11 @@ __attribute__((noinline)) void convolve_depthwise(ConvolutionGeometry const& g, 
     for (Index c = 0; c < g.channels; ++c) {
       spread_channel(g, planes, x.row(i) + c * g.height.in * g.width.in, scratch);
       for (Index k = c * g.group_outputs(); k < (c + 1) * g.group_outputs(); ++k) {
-        split<2 * tile_columns>(vectors(planes.outputs), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-          sum_taps<w>(g.taps(), offsets, scratch + v * lanes, weight + k, pitch, bias ? bias[k] : 0.f,
-                      sums + v * lanes);
-        });
+        split<2 * tile_columns>(vectors((g.height.out - 1) * planes.pitch + width),
+                                [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+                                  sum_taps<w>(g.taps(), offsets, scratch + v * lanes, weight + k, pitch,
+                                              bias ? bias[k] : 0.f, sums + v * lanes);
+                                });
         for (Index row = 0; row < g.height.out; ++row, to += width) copy(to, sums + row * planes.pitch, width);
       }
     }

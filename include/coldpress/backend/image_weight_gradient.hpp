@@ -65,8 +65,7 @@ __attribute__((noinline)) void image_weight_gradient(WorkPartition const& contex
               outputs = g.group_outputs(), own = Layout::pitch(outputs), width = g.width.out;
   Index const parts = parts_of(vectors(outputs), output_vectors), tiles = parts * channels,
               most = freestanding::within<Index>(Layout::most_turned / (width * own), 1, g.height.out);
-  auto const as_it_is = [](Axis const& a) { return a.filter == 1 && a.stride == 1 && a.padding == 0; };
-  bool const ordinary = as_it_is(g.height) && as_it_is(g.width);  // a plain matrix product of x and dy
+  bool const ordinary = g.height.sees_one() && g.width.sees_one();  // a plain matrix product of x and dy
   float *const gradient = context.scratch, *const turned = gradient + shared;
   for (Index image = 0; image < x.rows; ++image) {
     for (Index first = 0; first < g.height.out; first += most) {

@@ -250,19 +250,23 @@ struct DepthwisePlanes {
   static constexpr Index slack = 16 * 9;  // for whole vectors beyond the last plane
   Index rows, pitch;                      // of a plane
   Index count;                            // of planes
-  Index outputs;                          // sums
 
   constexpr explicit DepthwisePlanes(ConvolutionGeometry const& g)
-      : rows(extent(g.height)),
-        pitch(extent(g.width)),
-        count(g.height.stride * g.width.stride),
-        outputs((g.height.out - 1) * pitch + g.width.out) {}
-  /// Not for many outputs of one channel, of which a matrix product reads each value only once.
+      : rows(extent(g.height)), pitch(extent(g.width)), count(g.height.stride * g.width.stride) {}
+  /// Not for many outputs of one channel, of which a matrix product reads each value only once, nor for planes that are
+  /// mostly padding or skipped.
   static constexpr bool suit(ConvolutionGeometry const& g) {
-    return !g.sequence && g.group_channels() == 1 && g.group_outputs() <= 4 && g.taps() > 1 && g.taps() <= most_taps;
+    if (g.sequence || g.group_channels() > 1 || g.group_outputs() > 4 || g.taps() == 1 || g.taps() > most_taps)
+      return false;
+    DepthwisePlanes const planes{g};
+    Index const most = 4 * (g.height.in * g.width.in + g.positions()) + 4096;
+    return planes.count <= most && planes.rows <= most / planes.count &&
+           planes.pitch <= most / planes.count / planes.rows;
   }
+  /// The floats of all planes, and of the sums for an output.
   constexpr Index inputs() const { return Layout::padded_size(count * rows * pitch) + slack; }
-  constexpr Index size() const { return inputs() + Layout::padded_size(outputs) + slack; }
+  constexpr Index outputs() const { return rows * pitch; }
+  constexpr Index size() const { return inputs() + Layout::padded_size(outputs()) + slack; }
 
  private:
   static constexpr Index extent(Axis const& axis) { return axis.out + (axis.filter - 1) * axis.dilation / axis.stride; }

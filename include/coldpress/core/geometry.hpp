@@ -50,6 +50,8 @@ struct Axis {
   Index in = 1, out = 1, filter = 1, stride = 1, padding = 0, dilation = 1;
 
   constexpr Index at(Index output, Index tap) const { return output * stride + tap * dilation - padding; }
+  /// Whether each output sees the input at its own place, and nothing else.
+  constexpr bool sees_one() const { return filter == 1 && stride == 1 && padding == 0 && in == out; }
   /// The range [first, last) of the outputs for which a tap reads the input and not the padding.
   constexpr Index first(Index tap) const { return outputs_below(padding - tap * dilation); }
   constexpr Index last(Index tap) const { return outputs_below(in + padding - tap * dilation); }

@@ -41,9 +41,10 @@ struct FocalLoss {
         continue;
       }
       LineSoftmax<T> const p{y + start, a};
-      T const log_p = p.log(label), rest = -freestanding::expm1(log_p);  // 1 - p, exact where p is near 1
+      T const log_p = freestanding::max(p.log(label), static_cast<T>(smallest_log));
+      T const rest = -freestanding::expm1(log_p);  // 1 - p, exact where p is near 1
       T const weight = class_weights.factor<T>(label) * share * freestanding::pow(rest, static_cast<T>(gamma));
-      total -= freestanding::max(log_p, static_cast<T>(smallest_log)) * weight;
+      total -= log_p * weight;
       // The slope of p log(p) / (1 - p) is -1 where p is 1.
       T const slope = rest > 0 ? p(label) * log_p / rest : T{-1};
       T const factor = weight * (1 - static_cast<T>(gamma) * slope);

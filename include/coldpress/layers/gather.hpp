@@ -23,7 +23,7 @@ struct Gather {
     require(in.size() == 2, "gather: takes two inputs, values and places");
     if (require.failed()) return {};
     int const along = axis_of(in[0], axis, require);
-    require(in[0][along] <= Index{1} << 24, "gather: an axis may have 2^24 values");
+    require(in[0][along] <= Index{1} << 24, "gather: an axis may have at most 2^24 values");
     return require.failed() ? in[0] : with_extent(in[0], along, in[1].size());
   }
 

@@ -27,7 +27,7 @@ struct Reduce {
     require(operation >= ReduceOperation::sum && operation <= ReduceOperation::prod,
             "reduce: operation is not one of its type");
     Index const extent = in[axis_of(in, axis, require)];
-    require(!selects() || extent <= Index{1} << 24, "reduce: an axis with a maximum may have 2^24 values");
+    require(!selects() || extent <= Index{1} << 24, "reduce: an axis with a maximum may have at most 2^24 values");
     return require.failed() ? in : without_axis(in, axis);
   }
   /// Of a maximum, its place on the axis. Of a product, for each value the product of the others.

@@ -20,7 +20,7 @@ struct TopK {
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     Index const extent = in[axis_of(in, axis, require)];
     require(k >= 1 && k <= extent, "top_k: k must be from 1 to the extent of the axis", extent);
-    require(extent <= Index{1} << 24, "top_k: an axis may have 2^24 values");
+    require(extent <= Index{1} << 24, "top_k: an axis may have at most 2^24 values");
     return require.failed() ? in : with_extent(in, axis, k);
   }
   /// Where on the axis each value of the output comes from.

@@ -48,7 +48,7 @@ struct TripletMargin {
       dy[i] = static_cast<T>(positive), dy[size + i] = static_cast<T>(negative);
       if (dt) dt[i] = static_cast<T>(-positive - negative);
     }
-    return static_cast<T>(loss * weight);
+    return loss <= 0 ? T{} : static_cast<T>(loss * weight);
   }
   bool operator==(TripletMargin const&) const = default;
 };

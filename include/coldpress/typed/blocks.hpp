@@ -61,7 +61,7 @@ constexpr auto basic_residual(Value<Recorder> x, Index channels, Index stride = 
 /// with the stride, and a 1 x 1 convolution to `channels`, each followed by a ReLU. If `normalized`, neither has a
 /// bias, and a BatchNormalization is before each ReLU.
 template <class Recorder>
-constexpr auto mobilenet(Value<Recorder> x, Index channels, Index stride = 1, bool normalized = true) {
+constexpr auto depthwise_separable(Value<Recorder> x, Index channels, Index stride = 1, bool normalized = true) {
   auto const finished = [&](Value<Recorder> y) { return normalized ? y | BatchNormalization{} | ReLU{} : y | ReLU{}; };
   Index const own = x.shape()[0];
   auto const y = finished(x | Convolution{.num_output = own,
@@ -92,8 +92,8 @@ constexpr Value<Recorder> unet(Value<Recorder> x, Index channels, int depth) {
   return twice(concat(here, above));
 }
 
-/// A layer of a WaveNet, which `wavenet` makes: from its gated values y {steps, features} follow those for the next
-/// layer, and those that are added to what the other layers give.
+/// A layer of a WaveNet, which `wavenet_layer` makes: from its gated values y {steps, features} follow those for the
+/// next layer, and those that are added to what the other layers give.
 template <class Recorder>
 struct WaveNetLayer {
   Value<Recorder> x, y;
@@ -105,7 +105,7 @@ struct WaveNetLayer {
 /// A layer of a WaveNet (van den Oord et al. 2016) over a sequence x {steps, features}: tanh of one causal convolution
 /// of `taps` taps, times the sigmoid of another. It streams.
 template <class Recorder>
-constexpr auto wavenet(Value<Recorder> x, Index dilation, Index taps = 2) {
+constexpr auto wavenet_layer(Value<Recorder> x, Index dilation, Index taps = 2) {
   Convolution const causal{.num_output = x.shape()[x.shape().rank() - 1], .filter_shape = taps, .dilation = dilation};
   return WaveNetLayer<Recorder>{x, (x | causal | TanH{}) * (x | causal | Sigmoid{})};
 }
