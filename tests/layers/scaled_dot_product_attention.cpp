@@ -71,6 +71,8 @@ TEST_CASE("attention keeps the laws of layers, with its inputs side by side") {
 TEST_CASE("attention keeps the laws of layers, with keys and values from elsewhere") {
   test::check_laws_at<Attention{.heads = 2}, Shape{3, 8}, Shape{5, 8}, Shape{5, 6}>();
   test::check_laws_at<Attention{.heads = 2, .kv_heads = 1}, Shape{4, 32}, Shape{17, 16}, Shape{17, 5}>();
+  // Most queries see no key any more.
+  test::check_laws_at<Attention{.causal = true, .window = 4}, Shape{90, 4}, Shape{5, 4}, Shape{5, 3}>();
 }
 TEST_CASE("attention with a mask keeps the laws of layers") {
   test::check_laws_at<Attention{.heads = 2}, Shape{4, 12}, Shape{4, 4}>();
@@ -112,6 +114,11 @@ TEST_CASE("attention knows how many keys each sample has") {
     for (std::size_t i = 0; i < zero.size() / 2; ++i) CHECK(zero[i] == 0);
     CHECK(zero[zero.size() - 1] != 0);
   }
+  // What lies beyond a sample's keys may be anything.
+  auto padded = x;
+  std::fill(padded.begin() + (steps + keys) * 12, padded.end(), std::numeric_limits<float>::quiet_NaN());
+  auto const seen = by_length.forward(std::tie(padded, lengths), a).values;
+  for (std::size_t i = 0; i < (steps + keys) * 4; ++i) CHECK(seen[i] == y[i]);
   std::vector<float> const closed(2 * steps, -std::numeric_limits<float>::infinity());
   for (float const value : by_mask.forward(std::tie(x, closed), b).values) CHECK(value == 0);
 }
