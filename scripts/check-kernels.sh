@@ -25,7 +25,7 @@ failed=0
 # kernel silently does nothing. Reports and names are used on the host only.
 include=../../include/coldpress
 mapfile -t optimizers < <(sed -n 's|#include <coldpress/\(optim/.*\)>|\1|p' $include/optim/optimizers.hpp)
-files=($include/core/{pointwise,along,classes,geometry,recurrent,rows,each,sums,normalize_lines,multiply_matrices}.hpp $include/layers/*.hpp
+files=($include/core/{pointwise,along,attention,classes,geometry,recurrent,rows,each,places,positions,stages,sums,normalize_lines,multiply_matrices}.hpp $include/layers/*.hpp
   $include/backend/grid.hpp $include/backend/grid/*.hpp $include/cuda/{program,chunks,device_program}.hpp
   $include/run/{run,execute,passes,computed_by,update}.hpp $include/typed/static_program.hpp "${optimizers[@]/#/$include/}")
 ls "${files[@]}" >/dev/null  # a file that has moved would go unchecked
