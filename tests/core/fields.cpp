@@ -74,7 +74,7 @@ TEST_CASE("whatever the last field of a layer or optimizer is, a list without it
 }
 
 TEST_CASE("the fields of a layer are seen in order of declaration") {
-  CHECK(fields_of(Linear{}) == std::vector<std::string>{"output_size", "weight", "bias"});
+  CHECK(fields_of(Linear{}) == std::vector<std::string>{"output_size", "weight", "bias", "has_bias", "last_axis"});
   CHECK(fields_of(Dropout{}) == std::vector<std::string>{"probability", "seed"});
   CHECK(fields_of(Reshape{{2}}) == std::vector<std::string>{"shape"});
   CHECK(fields_of(ReLU{}).empty());

@@ -169,7 +169,7 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   CHECK(message<UnsupportedError>([] { open("images:a"); }) ==
         "this program reads no pictures: it was built without coldpress::images");
   auto const help = spec_help();
-  REQUIRE(help.size() == 12);
+  REQUIRE(help.size() == 13);
   CHECK(help.back().spec == "sound:INPUT,OUTPUT");
   CHECK(help.back().options[0].name == "length");
   CHECK(is_spec("npy:x"));
@@ -217,7 +217,7 @@ TEST_CASE("an unknown spec is told the known ones") {
           "the data '" + std::string{bad} +
               "' is not one of mnist:DIR, mnist-test:DIR, cifar10:DIR, "
               "cifar10-test:DIR, cifar100:DIR, cifar100-test:DIR, "
-              "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,..., sound:INPUT,OUTPUT");
+              "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,..., sound:INPUT,OUTPUT, text:FILE");
 }
 
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {
