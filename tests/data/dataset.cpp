@@ -170,8 +170,8 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
         "this program reads no pictures: it was built without coldpress::images");
   auto const help = spec_help();
   REQUIRE(help.size() == 13);
-  CHECK(help.back().spec == "sound:INPUT,OUTPUT");
-  CHECK(help.back().options[0].name == "length");
+  CHECK(help.back().spec == "text:FILE");
+  CHECK(help.back().options[0].name == "steps");
   CHECK(is_spec("npy:x"));
   CHECK_FALSE(is_spec("npy"));
   CHECK_FALSE(is_spec("npyx:y"));
