@@ -32,12 +32,13 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
   std::string const text = output({"inspect", file});
   INFO(text);
   CHECK(contains(text, file + ": a network, with a checksum\n"));
-  CHECK(contains(text,
-                 "\n  net: sequential  input image {2, 3}\n"
-                 "    fc1: linear  output_size 4\n"
-                 "    drop: dropout  probability 0.5, seed 7\n"
-                 "    inner: sequential\n"
-                 "      fc2: linear  output_size 2, weight gaussian(0, 0.5), bias 0.25\n"));
+  CHECK(contains(
+      text,
+      "\n  net: sequential  input image {2, 3}\n"
+      "    fc1: linear  output_size 4, has_bias true, last_axis false\n"
+      "    drop: dropout  probability 0.5, seed 7\n"
+      "    inner: sequential\n"
+      "      fc2: linear  output_size 2, weight gaussian(0, 0.5), bias 0.25, has_bias true, last_axis false\n"));
   CHECK(contains(text,
                  "\n  name        shape   min  max      rms\n"
                  "  fc1-0       {4, 6}  0.5  0.5      0.5\n"
