@@ -138,6 +138,18 @@ TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or 
   }
 }
 
+namespace {
+/// What the backward functions of a Linear read.
+struct LinearPass {
+  using Variant = std::false_type;  // not along the last axis
+  Shape in;
+  Rows<float> x, dy, dx;
+  float const* p[1];
+  GradientSink<float> sinks[2];
+  Derivative<Chain<>, float> derivative;
+};
+}  // namespace
+
 TEST_CASE("Linear needs no more scratch than it asks for") {
   for (Index const in : {1, 7, 16, 33, 200}) {
     for (Index const out : {1, 2, 5, 17, 64, 1030}) {
@@ -148,16 +160,9 @@ TEST_CASE("Linear needs no more scratch than it asks for") {
            bias_gradient = stored<Cpu>({out}, Doubles(static_cast<std::size_t>(out)));
       auto x = Matrix<Cpu>::random_values(7, in), dy = Matrix<Cpu>::random_values(7, out);
       Matrix<Cpu> dx{7, in};
-      struct Pass {
-        using Variant = std::false_type;  // not along the last axis
-        Shape in;
-        Rows<float> x, dy, dx;
-        float const* p[1];
-        GradientSink<float> sinks[2];
-        Derivative<Chain<>, float> derivative;
-      } const pass{{in},         x.rows(),        dy.rows(),
-                   dx.rows(),    {weight.data()}, {{gradient.data()}, {bias_gradient.data()}},
-                   {.chain = {}}};
+      LinearPass const pass{{in},         x.rows(),        dy.rows(),
+                            dx.rows(),    {weight.data()}, {{gradient.data()}, {bias_gradient.data()}},
+                            {.chain = {}}};
       auto const in_scratch = [&](Extent extent, auto const& run) {
         Guarded<float> scratch(static_cast<std::size_t>(layer.scratch<Cpu>({in}, extent)));
         Cpu backend{};
