@@ -57,28 +57,30 @@ struct Linear {
     auto const* const biases = has_bias ? pass.p[1] : nullptr;
     if_last_axis(
         pass,
-        [&]() __attribute__((always_inline)) {
-          backend.convolve(geometry(pass.in), pass.x, pass.p[0], biases, pass.y, pass.post_ops, nullptr);
+        [&](auto const& g) __attribute__((always_inline)) {
+          backend.convolve(g, pass.x, pass.p[0], biases, pass.y, pass.post_ops, nullptr);
         },
-        [&]() __attribute__((always_inline)) { backend.affine(pass.x, pass.p[0], biases, pass.y, pass.post_ops); });
+        [&](auto const& x)
+            __attribute__((always_inline)) { backend.affine(x, pass.p[0], biases, pass.y, pass.post_ops); },
+        pass.x);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     if_last_axis(
-        pass, [&] { backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.derivative); },
-        [&] { backend.product(pass.dy, pass.p[0], pass.dx, pass.derivative); });
+        pass, [&](auto const& g) { backend.convolve_input_gradient(g, pass.dy, pass.p[0], pass.dx, pass.derivative); },
+        [&](auto const& dy) { backend.product(dy, pass.p[0], pass.dx, pass.derivative); }, pass.dy);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const weights = pass.sinks[0], biases = pass.sinks[has_bias ? 1 : 0];
     if_last_axis(
         pass,
-        [&] {
-          backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, weights,
-                                               has_bias ? &biases : nullptr);
+        [&](auto const& g) {
+          backend.convolve_parameter_gradients(g, pass.x, pass.dy, weights, has_bias ? &biases : nullptr);
         },
-        [&] {
-          backend.weight_gradient(pass.x, pass.dy, weights);
+        [&](auto const& x) {
+          backend.weight_gradient(x, pass.dy, weights);
           if (has_bias) backend.sum_rows(pass.dy, biases);
-        });
+        },
+        pass.x);
   }
   static constexpr Capabilities capabilities{
       .backward_reads_input = true, .backward_reads_output = false, .fuses = true, .adds = true};
@@ -88,15 +90,17 @@ struct Linear {
  private:
   /// How many products with W a sample needs.
   constexpr Index rows(Shape const& in) const { return last_axis ? in.size() / in[in.rank() - 1] : 1; }
-  /// Calls one of two functions. If the pass knows which one, only that is compiled.
-  template <class Pass, class F, class G>
-  __attribute__((always_inline)) constexpr void if_last_axis(Pass const&, F by_axis, G whole) const {
+  /// Calls by_axis(geometry) or whole(rows). If the pass knows which one, only that is compiled, since both are
+  /// templates.
+  template <class Pass, class F, class G, class Rows>
+  __attribute__((always_inline)) constexpr void if_last_axis(Pass const& pass, F by_axis, G whole,
+                                                             Rows const& rows) const {
     if constexpr (std::is_same_v<typename Pass::Variant, NoVariant>) {
-      last_axis ? by_axis() : whole();
+      last_axis ? by_axis(geometry(pass.in)) : whole(rows);
     } else if constexpr (Pass::Variant::value) {
-      by_axis();
+      by_axis(geometry(pass.in));
     } else {
-      whole();
+      whole(rows);
     }
   }
 };
