@@ -55,11 +55,16 @@ constexpr bool has_signals = requires {
   requires std::remove_cvref_t<Backend>::has_signals;
 };
 /// What a layer's member variant<PassKind>(in) returns decides which kernels it needs, for instance the gates of a
-/// recurrent layer. For a backend with compiles_variants, a network type gives it to the pass as a constant,
-/// Pass::Variant::value. Otherwise, and for layers without this member, Pass::Variant is NoVariant.
+/// recurrent layer. A network type gives it to the pass as a constant, Pass::Variant::value, for a backend with
+/// compiles_variants, and if it is a bool, for every backend that compiles networks. Otherwise, and for layers without
+/// this member, Pass::Variant is NoVariant.
 struct NoVariant {};
 /// A stream is a forward pass with a state.
 enum class PassKind { forward, stream, backward };
+template <class L, PassKind kind>
+concept has_variant = requires(L const& layer, Shape const& in) {
+  layer.template variant<kind>(in);
+};
 
 /// The second operand of a join: op combines the computed value with the value at the same place of `other`.
 template <class Op, class T>

@@ -55,32 +55,30 @@ struct Linear {
   }
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
     auto const* const biases = has_bias ? pass.p[1] : nullptr;
-    if_last_axis(
-        pass,
-        [&](auto const& g) __attribute__((always_inline)) {
-          backend.convolve(g, pass.x, pass.p[0], biases, pass.y, pass.post_ops, nullptr);
-        },
-        [&](auto const& x)
-            __attribute__((always_inline)) { backend.affine(x, pass.p[0], biases, pass.y, pass.post_ops); },
-        pass.x);
+    if constexpr (may_be<true, decltype(pass)>) {
+      if (last_axis)
+        return backend.convolve(geometry(pass.in), pass.x, pass.p[0], biases, pass.y, pass.post_ops, nullptr);
+    }
+    if constexpr (may_be<false, decltype(pass)>) backend.affine(pass.x, pass.p[0], biases, pass.y, pass.post_ops);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    if_last_axis(
-        pass, [&](auto const& g) { backend.convolve_input_gradient(g, pass.dy, pass.p[0], pass.dx, pass.derivative); },
-        [&](auto const& dy) { backend.product(dy, pass.p[0], pass.dx, pass.derivative); }, pass.dy);
+    if constexpr (may_be<true, decltype(pass)>) {
+      if (last_axis)
+        return backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.derivative);
+    }
+    if constexpr (may_be<false, decltype(pass)>) backend.product(pass.dy, pass.p[0], pass.dx, pass.derivative);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
-    auto const weights = pass.sinks[0], biases = pass.sinks[has_bias ? 1 : 0];
-    if_last_axis(
-        pass,
-        [&](auto const& g) {
-          backend.convolve_parameter_gradients(g, pass.x, pass.dy, weights, has_bias ? &biases : nullptr);
-        },
-        [&](auto const& x) {
-          backend.weight_gradient(x, pass.dy, weights);
-          if (has_bias) backend.sum_rows(pass.dy, biases);
-        },
-        pass.x);
+    auto const& biases = pass.sinks[has_bias ? 1 : 0];
+    if constexpr (may_be<true, decltype(pass)>) {
+      if (last_axis)
+        return backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, pass.sinks[0],
+                                                    has_bias ? &biases : nullptr);
+    }
+    if constexpr (may_be<false, decltype(pass)>) {
+      backend.weight_gradient(pass.x, pass.dy, pass.sinks[0]);
+      if (has_bias) backend.sum_rows(pass.dy, biases);
+    }
   }
   static constexpr Capabilities capabilities{
       .backward_reads_input = true, .backward_reads_output = false, .fuses = true, .adds = true};
@@ -90,19 +88,16 @@ struct Linear {
  private:
   /// How many products with W a sample needs.
   constexpr Index rows(Shape const& in) const { return last_axis ? in.size() / in[in.rank() - 1] : 1; }
-  /// Calls by_axis(geometry) or whole(rows). If the pass knows which one, only that is compiled, since both are
-  /// templates.
-  template <class Pass, class F, class G, class Rows>
-  __attribute__((always_inline)) constexpr void if_last_axis(Pass const& pass, F by_axis, G whole,
-                                                             Rows const& rows) const {
-    if constexpr (std::is_same_v<typename Pass::Variant, NoVariant>) {
-      last_axis ? by_axis(geometry(pass.in)) : whole(rows);
-    } else if constexpr (Pass::Variant::value) {
-      by_axis(geometry(pass.in));
+  /// Whether `last_axis` may have this value in a pass, so that only what is needed is compiled where that is known.
+  template <bool value, class Pass>
+  static constexpr bool may_be = [] {
+    using Variant = typename std::remove_cvref_t<Pass>::Variant;
+    if constexpr (std::is_same_v<Variant, NoVariant>) {
+      return true;
     } else {
-      whole(rows);
+      return Variant::value == value;
     }
-  }
+  }();
 };
 
 }  // namespace coldpress

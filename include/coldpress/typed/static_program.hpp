@@ -189,16 +189,18 @@ struct StaticProgram {
     constexpr int head = group(g).head;
     return Flag<(head >= 0 && planned.nodes[head < 0 ? 0 : head].state > 0)>{};
   }
-  /// The variant of the group's head, as a type.
+  /// The variant of the group's head, as a type. nvcc needs the concept, and the layer as a function returns it.
   template <PassKind kind, int g>
   static constexpr auto variant(Number<g>) {
     constexpr int node = planned.groups[g].head;
-    if constexpr (compiles_variants<Backend> && node >= 0) {
-      using L = std::remove_cvref_t<decltype(Graph::template layer<node>)>;
-      if constexpr (requires(L const& l, Shape const& in) { l.template variant<kind>(in); }) {
+    if constexpr (node >= 0) {
+      using L = std::remove_cvref_t<decltype(layer<node>())>;
+      if constexpr (has_variant<L, kind>) {
         constexpr auto value =
             Graph::template layer<node>.template variant<kind>(Graph::template input_shapes<node>[0]);
-        return std::integral_constant<std::remove_const_t<decltype(value)>, value>{};
+        using Value = std::remove_const_t<decltype(value)>;
+        constexpr bool is_constant = compiles_variants<Backend> || std::is_same_v<Value, bool>;
+        return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
       } else {
         return NoVariant{};
       }
