@@ -63,7 +63,7 @@ Shape input_of(nam::Network const& network, std::optional<Shape> const& given) {
   // The output of an LSTM has steps, so that all that is added to it must have them, too.
   bool const steps = wavenet && wavenet->condition && std::holds_alternative<nam::Lstm>(wavenet->condition->kind);
   if (!given) return steps ? Shape{1, channels} : Shape{channels};
-  if (given->rank() < 1 || given->rank() > 2 || (*given)[given->rank() - 1] != channels ||
+  if (given->rank() < 1 || given->rank() > 2 || given->last() != channels ||
       (steps && given->rank() == 1)) {
     throw ShapeError{"the input is " + to_string(*given) + ", but the network reads {steps, " +
                      std::to_string(channels) + "}"};

@@ -192,7 +192,7 @@ Network to_network(dynamic::LayerConfig const& config, Weights const& weights) {
     refuse(config.name, "expected one input of the shape {channels} or {steps, channels}");
   if (container->layers.empty()) refuse(config.name, "it has no layers");
   Shape const& shape = container->inputs[0].shape;
-  Network network = network_of(Found{*container, weights}, "", shape[shape.rank() - 1]);
+  Network network = network_of(Found{*container, weights}, "", shape.last());
   if (auto const* const wavenet = std::get_if<WaveNet>(&network.kind)) {
     for (std::size_t a = 0; a < wavenet->arrays.size(); ++a) {
       if (wavenet->arrays[a].layers.empty())

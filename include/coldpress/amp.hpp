@@ -52,7 +52,7 @@ template <class Value, std::size_t n>
 constexpr Ends<Value> stack(int number, Value signal, Ends<Value> in, Index channels, std::array<Tap, n> const& filters,
                             auto const& activation, bool last) {
   auto [head, x] = in;
-  x = x | by_step(x.shape()[x.shape().rank() - 1], channels, false) | suggested_name("array", number, ".rechannel");
+  x = x | by_step(x.shape().last(), channels, false) | suggested_name("array", number, ".rechannel");
   for (std::size_t i = 0; i < n; ++i) {
     auto const called = [&](char const* part) { return suggested_name("array", number, ".layer", i, ".", part); };
     auto const filtered = x | convolution(channels, channels, filters[i], true) | called("conv");

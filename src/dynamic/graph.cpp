@@ -368,10 +368,9 @@ bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
     return std::any_of(container->layers.begin(), container->layers.end(),
                        [&](LayerConfig const& layer) { return other_steps(layer, a, b); });
   }
-  auto const features = [](Shape const& shape) { return shape[shape.rank() - 1]; };
   auto const are_steps = [&](Shape const& one, Shape const& other) {
     return one.rank() >= 1 && one.rank() <= 2 && other.rank() >= 1 && other.rank() <= 2 &&
-           features(one) == features(other);
+           one.last() == other.last();
   };
   if (auto const* custom = std::get_if<Custom>(&config.layer_type)) {
     Registration const* const known = find_type(custom->type);

@@ -21,7 +21,7 @@ Index channels_of(Shape const& shape) {
 std::string png(Shape const& shape, std::span<float const> values) {
   auto const channels = static_cast<std::size_t>(channels_of(shape));
   auto const height = static_cast<std::size_t>(shape[shape.rank() - 2]);
-  auto const width = static_cast<std::size_t>(shape[shape.rank() - 1]);
+  auto const width = static_cast<std::size_t>(shape.last());
   float black = 0, white = 1;
   for (float const value : values) {
     if (std::isfinite(value)) black = std::min(black, value), white = std::max(white, value);

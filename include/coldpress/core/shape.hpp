@@ -69,6 +69,12 @@ struct Shape {
   /// Whether rank() is r, which is from 1 to 7, without counting.
   constexpr bool has_rank(int r) const { return extents[r - 1] != 0 && extents[r] == 0; }
   constexpr Index operator[](int axis) const { return extents[axis]; }
+  /// The extent of the last axis; 0 for the empty shape.
+  constexpr Index last() const {
+    Index extent = 0;
+    for (int axis = 0; axis < max_rank && extents[axis] != 0; ++axis) extent = extents[axis];
+    return extent;
+  }
   /// The number of values; 0 for the empty shape. Throws ShapeError beyond 2^40, so that sizes in bytes never overflow.
   constexpr Index size() const {
     Index n = extents[0] == 0 ? 0 : 1;

@@ -23,17 +23,17 @@ struct LayerNormalization {
     return in;
   }
   constexpr auto parameters(Shape const& in) const {
-    Index const n = last(in);
+    Index const n = in.last();
     return std::array{Parameter{"weight", "-0", {n}, Constant{1}, n, n}.with(weight),
                       Parameter{"bias", "-0-bias", {n}, Constant{0}, n, n}.with(bias)};
   }
   constexpr Index memory(Shape const& in) const {
-    return 2 * (in.size() / last(in));
+    return 2 * (in.size() / in.last());
   }  // mean and 1 / standard deviation of each line
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return extent.training ? 2 * last(in) : 0;
+    return extent.training ? 2 * in.last() : 0;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
@@ -63,7 +63,7 @@ struct LayerNormalization {
   /// dw = Σ h dy and db = Σ dy over all lines.
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
-    Index const size = last(pass.in);
+    Index const size = pass.in.last();
     T *const dw = backend.scratch, *const db = dw + size;
     Index const lines = pass.in.size() / size;
     sum_columns(backend, size, lines * pass.dy.rows, std::array{dw, db}, [&](Index line) {
@@ -84,11 +84,10 @@ struct LayerNormalization {
   bool operator==(LayerNormalization const&) const = default;
 
  private:
-  static constexpr Index last(Shape const& in) { return in[in.rank() - 1]; }
   /// f(sample, start of the line in it, number of values in the line, number of the line among all lines).
   template <class F>
   static constexpr void for_each_line(auto const& backend, Shape const& in, auto const& samples, F f) {
-    Index const n = last(in), lines = in.size() / n;
+    Index const n = in.last(), lines = in.size() / n;
     each_part(backend, samples, lines, [&](Index sample, Index first, Index last) {
       for (Index line = first; line < last; ++line) f(sample, line * n, n, sample * lines + line);
     });

@@ -4,6 +4,7 @@
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/positions.hpp>
 #include <coldpress/core/sums.hpp>
 
 #include <limits>
@@ -22,16 +23,16 @@ struct LearnedPositions {
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.rank() == 1 || in.rank() == 2, "learned_positions: a sample must be {steps, features} or {features}");
     require(most >= 1 && most <= Index{1} << 24, "learned_positions: most must be from 1 to 2^24");
-    if (!require.failed()) require(steps(in) <= most, "learned_positions: a sequence has more than `most` steps");
+    if (!require.failed()) require(steps_of(in) <= most, "learned_positions: a sequence has more than `most` steps");
     return in;
   }
   constexpr auto parameters(Shape const& in) const {
     return std::array{Parameter{.name = "weight",
                                 .suffix = "-0",
-                                .shape = {most, features(in)},
+                                .shape = {most, in.last()},
                                 .filler = Gaussian{.deviation = 0.02f},
                                 .fan_in = most,
-                                .fan_out = features(in),
+                                .fan_out = in.last(),
                                 .row_major = true}
                           .with(weight)};
   }
@@ -40,11 +41,11 @@ struct LearnedPositions {
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return extent.training ? most * features(in) : 0;
+    return extent.training ? most * in.last() : 0;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
-    Index const width = features(pass.in);
+    Index const width = pass.in.last();
     T* const counts = pass.state;
     each_part(backend, pass.y, pass.in.size(), [&](Index n, auto first, Index last) {
       Index const before = counts ? static_cast<Index>(counts[n]) : 0;
@@ -56,16 +57,12 @@ struct LearnedPositions {
         for (Index i = begin; i < end; ++i) y[i] = known ? x[i] + w[i] : std::numeric_limits<T>::quiet_NaN();
       });
     });
-    if (counts) each_sample(backend, pass.x, [&](Index n) { counts[n] += static_cast<T>(steps(pass.in)); });
+    count_steps(backend, pass);
   }
-  constexpr void backward_input(auto const& backend, auto const& pass) const {
-    each_part(backend, pass.dx, pass.in.size(), [&](Index n, auto first, Index last) {
-      for (Index i = first; i < last; ++i) pass.dx.row(n)[i] = pass.dy.row(n)[i];
-    });
-  }
+  constexpr void backward_input(auto const& backend, auto const& pass) const { pass_gradient_on(backend, pass); }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
-    Index const used = pass.in.size(), all = most * features(pass.in);
+    Index const used = pass.in.size(), all = most * pass.in.last();
     T* const gradient = backend.scratch;
     sum_columns(backend, used, pass.dy.rows, std::array{gradient},
                 [&](Index n) { return [dy = pass.dy.row(n)](Index j) { return std::array<T, 1>{dy[j]}; }; });
@@ -81,10 +78,6 @@ struct LearnedPositions {
                                              .loops = true};
   constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
   bool operator==(LearnedPositions const&) const = default;
-
- private:
-  static constexpr Index features(Shape const& in) { return in[in.rank() - 1]; }
-  static constexpr Index steps(Shape const& in) { return in.size() / features(in); }
 };
 
 }  // namespace coldpress

@@ -87,7 +87,7 @@ struct Linear {
 
  private:
   /// How many products with W a sample needs.
-  constexpr Index rows(Shape const& in) const { return last_axis ? in.size() / in[in.rank() - 1] : 1; }
+  constexpr Index rows(Shape const& in) const { return last_axis ? in.size() / in.last() : 1; }
   /// Whether `last_axis` may have this value in a pass, so that only what is needed is compiled where that is known.
   template <bool value, class Pass>
   static constexpr bool may_be = [] {

@@ -22,19 +22,19 @@ struct RMSNormalization {
     return in;
   }
   constexpr auto parameters(Shape const& in) const {
-    Index const n = last(in);
+    Index const n = in.last();
     return std::array{Parameter{"weight", "-0", {n}, Constant{1}, n, n}.with(weight)};
   }
   /// Two numbers for each line: the factor of x, and in the backward pass mean(weight dy h) for h = factor x.
-  constexpr Index memory(Shape const& in) const { return 2 * (in.size() / last(in)); }
+  constexpr Index memory(Shape const& in) const { return 2 * (in.size() / in.last()); }
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return extent.training ? last(in) : 0;
+    return extent.training ? in.last() : 0;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
-    Index const n = last(pass.in), lines = pass.in.size() / n;
+    Index const n = pass.in.last(), lines = pass.in.size() / n;
     T* const memory = pass.memory;
     auto const squares = [&](Index l) { return [x = start(pass.x, l, lines, n)](Index i) { return x[i] * x[i]; }; };
     auto const keep = [&](Index l, T sum) {
@@ -49,7 +49,7 @@ struct RMSNormalization {
   /// dx = factor (weight dy - h mean(weight dy h))
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    Index const n = last(pass.in), lines = pass.in.size() / n;
+    Index const n = pass.in.last(), lines = pass.in.size() / n;
     T* const memory = pass.memory;
     auto const products = [&](Index l) {
       return [x = start(pass.x, l, lines, n), dy = start(pass.dy, l, lines, n), w = pass.p[0],
@@ -66,7 +66,7 @@ struct RMSNormalization {
   /// dweight = Σ h dy over all lines.
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
-    Index const n = last(pass.in), lines = pass.in.size() / n;
+    Index const n = pass.in.last(), lines = pass.in.size() / n;
     T* const dw = backend.scratch;
     sum_columns(backend, n, lines * pass.dy.rows, std::array{dw}, [&](Index l) {
       return [x = start(pass.x, l, lines, n), dy = start(pass.dy, l, lines, n), factor = pass.memory[2 * l]](Index i) {
@@ -83,7 +83,6 @@ struct RMSNormalization {
   bool operator==(RMSNormalization const&) const = default;
 
  private:
-  static constexpr Index last(Shape const& in) { return in[in.rank() - 1]; }
   /// Line l of all samples, of which each has `lines` of n values.
   static constexpr auto* start(auto const& rows, Index l, Index lines, Index n) {
     return rows.row(l / lines) + l % lines * n;

@@ -28,7 +28,7 @@ struct RotaryPositions {
     require(in.rank() == 1 || in.rank() == 2, "rotary_positions: a sample must be {steps, features} or {features}");
     require(base > 1 && is_finite(base), "rotary_positions: base must be a finite number above 1");
     if (require.failed()) return in;
-    Index const all = features(in);
+    Index const all = in.last();
     require(size >= 0 && all % head_size(in) == 0, "rotary_positions: size must divide the features of a step");
     require(heads >= 0 && heads <= all / head_size(in), "rotary_positions: a step does not have that many heads");
     require(rotated >= 0 && turned(in) <= head_size(in) && turned(in) % 2 == 0,
@@ -47,7 +47,7 @@ struct RotaryPositions {
     using T = typename decltype(pass.y)::Scalar;
     T* const counts = pass.state;  // all samples of a stream have had equally many steps
     turn(backend, pass.in, pass.x, pass.y, counts ? static_cast<double>(counts[0]) : 0, 1);
-    if (counts) each_sample(backend, pass.x, [&](Index n) { counts[n] += static_cast<T>(steps(pass.in)); });
+    count_steps(backend, pass);
   }
   /// The gradient is turned back.
   constexpr void backward_input(auto const& backend, auto const& pass) const {
@@ -59,16 +59,14 @@ struct RotaryPositions {
   bool operator==(RotaryPositions const&) const = default;
 
  private:
-  static constexpr Index features(Shape const& in) { return in[in.rank() - 1]; }
-  static constexpr Index steps(Shape const& in) { return in.size() / features(in); }
-  constexpr Index head_size(Shape const& in) const { return size > 0 ? size : features(in); }
+  constexpr Index head_size(Shape const& in) const { return size > 0 ? size : in.last(); }
   constexpr Index turned(Shape const& in) const { return rotated > 0 ? rotated : head_size(in); }
-  constexpr Index waves(Shape const& in) const { return steps(in) * turned(in) / 2; }
+  constexpr Index waves(Shape const& in) const { return steps_of(in) * turned(in) / 2; }
 
   constexpr void turn(auto const& backend, Shape const& in, auto const& from, auto const& to, double before,
                       int direction) const {
     using T = typename std::remove_cvref_t<decltype(to)>::Scalar;
-    Index const all = features(in), width = head_size(in), pairs = turned(in) / 2, count = waves(in),
+    Index const all = in.last(), width = head_size(in), pairs = turned(in) / 2, count = waves(in),
                 last = (heads > 0 ? heads : all / width);
     T *const cosines = backend.scratch, *const sines = cosines + count;
     each_range(backend, count, 2 * wave_cost, [&](Index first, Index end, auto const&) {

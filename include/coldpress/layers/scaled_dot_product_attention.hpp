@@ -57,7 +57,7 @@ struct ScaledDotProductAttention {
     AttentionGeometry const& g = attention.geometry;
     AttentionGradients<T> to{heads_of<T const>(pass.dy, g.heads * g.value_size, g.value_size), {}, {}, {}};
     if (packed(pass.in)) {
-      Index const pitch = features(pass.in[0]);
+      Index const pitch = pass.in[0].last();
       to.dq = heads_of<T>(pass.dx[0], pitch, g.size);
       to.dk = heads_of<T>(pass.dx[0], pitch, g.size, g.heads * g.size);
       to.dv = heads_of<T>(pass.dx[0], pitch, g.size, (g.heads + g.kv_heads) * g.size);
@@ -88,7 +88,6 @@ struct ScaledDotProductAttention {
   static constexpr bool has_lengths(Shapes in) { return has_more(in) && in[in.size() - 1].has_rank(1); }
 
   static constexpr Index steps(Shape const& in) { return in.has_rank(1) ? 1 : in[0]; }
-  static constexpr Index features(Shape const& in) { return in[in.rank() - 1]; }
 
   template <class Needs = Require>
   constexpr AttentionGeometry geometry(Shapes in, Needs require = {}) const {
@@ -110,14 +109,14 @@ struct ScaledDotProductAttention {
       require(in[k].has_rank(1) || in[k].has_rank(2),
               "scaled_dot_product_attention: queries, keys and values must be {steps, features}");
     if (require.failed()) return g;
-    Index const in_q = features(in[0]);
+    Index const in_q = in[0].last();
     g.queries = steps(in[0]), g.keys = packed(in) ? g.queries : steps(in[1]);
     if (packed(in)) {
       require(in_q % (heads + 2 * kv) == 0,
               "scaled_dot_product_attention: heads + 2 kv_heads must divide the features of a step");
       g.size = g.value_size = in_q / (heads + 2 * kv);
     } else {
-      Index const in_k = features(in[1]), in_v = features(in[2]);
+      Index const in_k = in[1].last(), in_v = in[2].last();
       require(steps(in[2]) == g.keys, "scaled_dot_product_attention: the numbers of keys and values differ");
       require(in_q % heads == 0, "scaled_dot_product_attention: heads must divide the features of a query");
       require(in_k == in_q / heads * kv,
@@ -154,7 +153,7 @@ struct ScaledDotProductAttention {
   constexpr auto of(Pass const& pass) const {
     using T = typename std::remove_cvref_t<decltype(pass.y)>::Scalar;
     AttentionGeometry const g = geometry(pass.in);
-    Index const pitch = packed(pass.in) ? features(pass.in[0]) : 0;
+    Index const pitch = packed(pass.in) ? pass.in[0].last() : 0;
     std::size_t const last = pass.in.size() - 1;
     AttentionPass<T> attention{
         .geometry = g, .samples = pass.y.rows, .q = {}, .k = {}, .v = {}, .y = {}, .memory = pass.memory};

@@ -31,7 +31,7 @@ struct SinusoidalPositions {
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
-    Index const size = pass.in.size(), width = pass.in[pass.in.rank() - 1];
+    Index const size = pass.in.size(), width = pass.in.last();
     T *const waves = backend.scratch, *const counts = pass.state;
     // All samples of a stream have had equally many steps.
     double const before = counts ? static_cast<double>(counts[0]) : 0;
@@ -44,13 +44,9 @@ struct SinusoidalPositions {
       T* const y = pass.y.row(n);
       for (Index j = first; j < last; ++j) y[j] = x[j] + waves[j];
     });
-    if (counts) each_sample(backend, pass.x, [&](Index n) { counts[n] += static_cast<T>(size / width); });
+    count_steps(backend, pass);
   }
-  constexpr void backward_input(auto const& backend, auto const& pass) const {
-    each_part(backend, pass.dx, pass.in.size(), [&](Index n, auto first, Index last) {
-      for (Index i = first; i < last; ++i) pass.dx.row(n)[i] = pass.dy.row(n)[i];
-    });
-  }
+  constexpr void backward_input(auto const& backend, auto const& pass) const { pass_gradient_on(backend, pass); }
   static constexpr Capabilities capabilities{.backward_reads_input = false,
                                              .backward_reads_output = false,
                                              .in_place = true,

@@ -98,7 +98,7 @@ template <class Recorder>
 struct WaveNetLayer {
   Value<Recorder> x, y;
   /// x plus a Linear of each step of y.
-  constexpr auto next() const { return x + linear_by_step(y, y.shape()[y.shape().rank() - 1]); }
+  constexpr auto next() const { return x + linear_by_step(y, y.shape().last()); }
   /// Another Linear of each step of y, with `units` outputs.
   constexpr auto skip(Index units) const { return linear_by_step(y, units); }
 };
@@ -106,7 +106,7 @@ struct WaveNetLayer {
 /// of `taps` taps, times the sigmoid of another. It streams.
 template <class Recorder>
 constexpr auto wavenet_layer(Value<Recorder> x, Index dilation, Index taps = 2) {
-  Convolution const causal{.num_output = x.shape()[x.shape().rank() - 1], .filter_shape = taps, .dilation = dilation};
+  Convolution const causal{.num_output = x.shape().last(), .filter_shape = taps, .dilation = dilation};
   return WaveNetLayer<Recorder>{x, (x | causal | TanH{}) * (x | causal | Sigmoid{})};
 }
 
