@@ -220,11 +220,17 @@ struct ConvolutionConfig $juice(4) {
   biasRegularizer @16 :Regularizer;
   biasMaxNorm @17 :Float32;
   biasMaxNormEvery @18 :UInt64 = 1;
+  # If empty, as many zeros after an axis as `padding` says are before it.
+  paddingAfter @19 :List(UInt64);
+  # As many zeros as keep the extents, but for the stride.
+  same @20 :Bool;
+  # Whether a sequence sees no later step. Otherwise it is padded as an image is.
+  causal @21 :Bool = true;
 }
 
 struct ConvolutionTransposeConfig {
   numOutput @0 :UInt64;
-  # One number for both axes, or one per axis.
+  # One number for all axes, or one per axis.
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
   padding @3 :List(UInt64);
@@ -305,6 +311,9 @@ struct PoolingConfig $juice(4) {
   padding @3 :List(UInt64);
   rounding @4 :Rounding;
   countPadding @5 :Bool;
+  # As in ConvolutionConfig.
+  paddingAfter @6 :List(UInt64);
+  same @7 :Bool;
 }
 
 struct DropoutConfig $juice(2) {

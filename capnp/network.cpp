@@ -62,16 +62,18 @@ Model for_juice(Model model) {
     if (auto const* c = std::get_if<Convolution>(&config.layer_type)) {
       refuse_unless(!c->has_bias && c->groups == 1 && c->dilation == 1,
                     "Juice's convolutions have no bias, no groups and no dilation");
-      refuse_unless(c->filter_shape.count == 1 && c->stride.count == 1 && c->padding.count == 1,
-                    "Juice's convolutions have the same window on both axes");
+      refuse_unless(c->filter_shape.count == 1 && c->stride.count == 1 && c->padding.count == 1 &&
+                        c->padding_after.count == 0 && !c->same,
+                    "Juice's convolutions have the same window on both axes, and the same padding on all sides");
     } else if (auto const* m = std::get_if<MeanSquaredError>(&config.layer_type)) {
       refuse_unless(m->loss_average == Average::samples && m->loss_weight == 1,
                     "Juice's mean squared error is the mean over samples and has no weight");
     } else if (auto const* p = std::get_if<Pooling>(&config.layer_type)) {
       refuse_unless(p->rounding == Rounding::floor && !p->count_padding,
                     "Juice's poolings round down and do not count padding");
-      refuse_unless(p->filter_shape.count == 1 && p->stride.count == 1 && p->padding.count == 1,
-                    "Juice's poolings have the same window on both axes");
+      refuse_unless(p->filter_shape.count == 1 && p->stride.count == 1 && p->padding.count == 1 &&
+                        p->padding_after.count == 0 && !p->same,
+                    "Juice's poolings have the same window on both axes, and the same padding on all sides");
     } else if (auto const* r = std::get_if<Rnn>(&config.layer_type)) {
       refuse_unless(r->output == RnnOutput::layers && r->truncation == 0,
                     "Juice's recurrent layers output {hidden, layers} and do not truncate gradients");

@@ -102,4 +102,39 @@ transposed("transposed_dilated", (2, 2, 3, 4), 3, (2, 3), dilation=(3, 2), paddi
 transposed("transposed_grouped", (1, 4, 3, 3), 6, (2, 2), groups=2, stride=3)
 transposed("transposed_depthwise", (17, 3, 2, 2), 3, (4, 4), groups=3, stride=2, padding=1)
 
+
+def across(name, shape, outputs, taps, zeros, dilation=1, stride=1, groups=1):
+    """{batch, steps, features} with zeros on both sides, as many as are given or PyTorch's `same`."""
+    x, w, b = numbers(*shape), numbers(outputs, shape[2] // groups, taps), numbers(outputs)
+    padding, given = ("same", (0, 0)) if zeros == "same" else (0, zeros)
+    padded = functional.pad(x.transpose(1, 2), given)
+    y = functional.conv1d(padded, w, b, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    case(name, x, y.transpose(1, 2), weight=w, bias=b)
+
+
+def around(name, shape, outputs, filter_shape, zeros, **options):
+    """Images with other zeros on each side: left, right, above, below."""
+    x, w, b = numbers(*shape), numbers(outputs, shape[1], *filter_shape), numbers(outputs)
+    case(name, x, functional.conv2d(functional.pad(x, zeros), w, b, **options), weight=w, bias=b)
+
+
+def transposed_sequence(name, shape, outputs, taps, groups=1, **options):
+    x, w, b = numbers(*shape), numbers(shape[2], outputs // groups, taps), numbers(outputs)
+    y = functional.conv_transpose1d(x.transpose(1, 2), w, b, groups=groups, **options)
+    case(name, x, y.transpose(1, 2), weight=w, bias=b)
+
+
+across("sequence_same", (2, 6, 3), 4, 4, "same", dilation=2)
+across("sequence_valid", (1, 9, 4), 2, 3, (0, 0), stride=2, groups=2)
+across("sequence_padded", (2, 7, 2), 3, 3, (1, 3), stride=2)
+across("sequence_far", (1, 3, 2), 3, 5, (6, 7), dilation=2)
+around("around", (1, 2, 4, 5), 3, (3, 2), (0, 2, 3, 1), stride=(2, 1))
+x, w, b = numbers(2, 2, 5, 4), numbers(3, 2, 2, 4), numbers(3)
+case("same", x, functional.conv2d(x, w, b, padding="same"), weight=w, bias=b)
+layer("max_around", (1, 2, 5, 4), lambda x: functional.max_pool2d(functional.pad(x, (0, 1, 1, 0), value=-torch.inf), 3, 2))
+layer("average_around", (1, 2, 5, 5), lambda x: functional.avg_pool2d(functional.pad(x, (1, 0, 0, 2)), 3, 2))
+transposed_sequence("transposed_sequence", (2, 4, 3), 2, 3)
+transposed_sequence("transposed_sequence_strided", (1, 5, 4), 6, 4, groups=2, stride=3, padding=1, output_padding=2)
+transposed_sequence("transposed_sequence_dilated", (3, 1, 2), 17, 3, stride=2, dilation=2)
+
 write(__file__)

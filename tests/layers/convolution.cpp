@@ -3,14 +3,34 @@
 
 using namespace coldpress;
 
-namespace {
-
-/// The laws of one sample shape, alone and inside a network.
-}  // namespace
-
 TEST_CASE("Convolution of images keeps the laws of layers") {
   test::check_laws_at<Convolution{.num_output = 3, .filter_shape = {3, 2}, .stride = {1, 3}, .padding = {2, 1}},
                       Shape{2, 5, 7}>();
+}
+TEST_CASE("Convolution with other zeros before an axis than after it keeps the laws of layers") {
+  test::check_laws_at<Convolution{.num_output = 3,
+                                  .filter_shape = {3, 2},
+                                  .stride = {2, 1},
+                                  .padding = {0, 3},
+                                  .padding_after = {2, 0},
+                                  .groups = 2},
+                      Shape{4, 5, 4}>();
+}
+TEST_CASE("Convolution that keeps the extents keeps the laws of layers") {
+  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = {2, 4}, .stride = {1, 3}, .same = true},
+                      Shape{2, 4, 7}>();
+}
+TEST_CASE("Convolution of sequences with zeros on both sides keeps the laws of layers") {
+  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = 4, .same = true, .dilation = 2}, Shape{5, 2}>();
+  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = 2, .same = true}, Shape{3}>();
+  test::check_laws_at<Convolution{.num_output = 4,
+                                  .filter_shape = 3,
+                                  .stride = 2,
+                                  .padding = 1,
+                                  .padding_after = 3,
+                                  .causal = false,
+                                  .groups = 2},
+                      Shape{70, 2}>();
 }
 TEST_CASE("Convolution of sequences keeps the laws of layers") {
   test::check_laws_at<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Shape{6, 3}>();
@@ -109,6 +129,18 @@ static_assert(streaming({.num_output = 4, .filter_shape = 3, .dilation = 2}, {9,
 static_assert(streaming({.num_output = 4, .filter_shape = 3, .stride = 2}, {9, 2}) == StreamSupport::never);
 static_assert(streaming({.num_output = 4, .filter_shape = 3}, {1, 9, 9}) == StreamSupport::never);
 
+static_assert(streaming({.num_output = 4, .filter_shape = 3, .causal = false}, {9, 2}) == StreamSupport::never);
+static_assert(streaming({.num_output = 4, .filter_shape = 3, .same = true}, {9, 2}) == StreamSupport::never);
+
+// The extents of TensorFlow's SAME and of PyTorch's `same`.
+constexpr Convolution keeping{.num_output = 4, .filter_shape = {3, 4}, .stride = {1, 2}, .same = true};
+static_assert(keeping.output_shape({2, 5, 5}) == Shape{4, 5, 3} && keeping.output_shape({2, 1, 6}) == Shape{4, 1, 3});
+static_assert(keeping.geometry({2, 5, 6}).width.padding == 1 && keeping.geometry({2, 5, 5}).width.padding_after() == 2);
+static_assert(Convolution{.num_output = 4, .filter_shape = 4, .same = true, .dilation = 3}.output_shape({7, 2}) ==
+              Shape{7, 4});
+static_assert(Convolution{.num_output = 4, .filter_shape = 4, .causal = false}.output_shape({7, 2}) == Shape{4, 4});
+static_assert(PerAxis::none() != PerAxis{0});
+
 static_assert(PerAxis{2} == PerAxis{2, 2} && PerAxis{2} == PerAxis{2, 2, 2} && !(PerAxis{2} == PerAxis{2, 1}));
 static_assert(PerAxis{2, 1}[1] == 1 && PerAxis{0}[2] == 0);
 
@@ -143,6 +175,11 @@ TEST_CASE("a geometry that means nothing is refused with a sentence") {
   }
   CHECK(sentence(with([&](auto& c) { c.padding = -1; }), {2, 5, 5}).find("padding") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.padding = huge; }), {2, 5, 5}).find("padding") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.padding_after = huge; }), {2, 5, 5}).find("padding") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.same = true, c.padding = 1; }), {2, 5, 5}).find("same") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.same = true, c.padding_after = 0; }), {5, 2}).find("same") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.padding_after = 0; }), {5, 2}).find("causal") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.causal = false; }), {2, 2}).find("filter") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.groups = 3; }), {2, 5, 5}).find("groups must divide") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.padding = 1; }), {5, 2}).find("padding is for images") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.stride = {1, 2}; }), {5, 2}).find("one axis") != std::string::npos);

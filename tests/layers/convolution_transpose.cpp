@@ -14,6 +14,15 @@ TEST_CASE("ConvolutionTranspose keeps the laws of layers: dilated groups without
                       Shape{6, 5, 3}>();
 }
 
+TEST_CASE("ConvolutionTranspose of sequences keeps the laws of layers") {
+  test::check_laws_at<
+      ConvolutionTranspose{
+          .num_output = 4, .filter_shape = 3, .stride = 2, .padding = 1, .output_padding = 1, .groups = 2},
+      Shape{5, 6}>();
+  test::check_laws_at<ConvolutionTranspose{.num_output = 3, .filter_shape = 2, .dilation = 3, .has_bias = false},
+                      Shape{70, 2}>();
+}
+
 // Each value of x adds itself times the filter, two places after the one before it.
 TEMPLATE_TEST_CASE("ConvolutionTranspose adds filters", "", Cpu, Reference<float>) {
   constexpr ConvolutionTranspose layer{.num_output = 1, .filter_shape = {1, 3}, .stride = {1, 2}};
@@ -50,6 +59,8 @@ static_assert(doubling.flops({256, 8, 8}) == Index{2} * 256 * 64 * 128 * 16);
 static_assert(ConvolutionTranspose{.num_output = 2, .filter_shape = 2, .dilation = 3, .groups = 2}
                   .parameters({4, 2, 2})[0]
                   .shape == Shape{4, 1, 2, 2});
+static_assert(ConvolutionTranspose{.num_output = 6, .filter_shape = 4, .stride = 2, .padding = 1, .groups = 2}
+                  .output_shape({9, 4}) == Shape{18, 6});
 static_assert(doubling.capabilities_for({256, 1, 1}).streaming == StreamSupport::never);
 
 TEST_CASE("a transposed geometry that means nothing is refused with a sentence") {

@@ -101,6 +101,9 @@ TEST_CASE("what Juice cannot compute is not written for it") {
   CHECK(refused(Convolution{.num_output = 2, .filter_shape = {3, 2}, .has_bias = false}));
   CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .dilation = 2, .has_bias = false}));
   CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .groups = 2, .has_bias = false}));
+  CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .same = true, .has_bias = false}));
+  CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .padding_after = 1, .has_bias = false}));
+  CHECK(refused(Pooling{.filter_shape = 3, .same = true}));
   CHECK_FALSE(refused(Pooling{.filter_shape = 3, .stride = 2}));
   CHECK(refused(Pooling{.filter_shape = 3, .rounding = Rounding::ceil}));
   CHECK(refused(Pooling{.mode = PoolingMode::average, .filter_shape = 3, .count_padding = true}));

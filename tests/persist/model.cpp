@@ -79,6 +79,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
                     .filter_shape = {3, 2},
                     .stride = {2, 2, 3},
                     .padding = {0, 1},
+                    .padding_after = {2, 0},
+                    .causal = false,
                     .dilation = 4,
                     .groups = 3,
                     .has_bias = false,
@@ -89,6 +91,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Linear{.output_size = 3, .has_bias = false, .last_axis = true});
   check(Expand{{2, 3}});
   check(Convolution{.num_output = 6, .filter_shape = 3, .weight = weight, .bias = bias});
+  check(Convolution{.num_output = 6, .filter_shape = 3, .padding_after = 0, .same = true});
   check(Rnn{.weight = {Gaussian{}, 2, 3, Regularizer::l1, {4.5f, 7}}});
   check(BatchNormalization{0.5f, 0.25f, {Constant{2}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias, -1});
   check(LayerNormalization{.weight = weight, .bias = bias});
@@ -97,6 +100,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
                 .filter_shape = {1, 2, 3},
                 .stride = 3,
                 .padding = {0, 0, 1},
+                .padding_after = {1, 0},
                 .rounding = Rounding::ceil,
                 .count_padding = true});
   check(ChannelPooling{.mode = PoolingMode::average,

@@ -66,5 +66,15 @@ void fill_planes(Index planes, float const* bias, Out y) {
   }
   zero_from(y.columns, y);
 }
+/// Fills each step of all rows with the biases, or with zeros if `bias` is null, and zeroes what follows the last.
+template <class = void>
+void fill_steps(Index channels, float const* bias, Out y) {
+  for (Index i = 0; i < y.rows; ++i) {
+    for (Index at = 0; at < y.columns; at += channels) {
+      for (Index k = 0; k < channels; ++k) y.row(i)[at + k] = bias ? bias[k] : 0.f;
+    }
+  }
+  zero_from(y.columns, y);
+}
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -165,11 +165,24 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   template <class G, class X, class Y, class Chain, class Join>
   void convolve_transposed(G const& g, X x, float const* weight, float const* bias, Y y,
                            PostOps<Chain, float, Join> const& post_ops) const {
-    finish_rows(y, post_ops, 0, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-      Rows<float> const sums = cpu::some(y, i, count);
-      cpu::fill_planes(g.channels, bias, sums);
-      cpu::image_input_gradient(g, cpu::some(x, i, count), weight, sums, own);
-    });
+    cpu::either(
+        cpu::is_sequence(g),
+        [&] {
+          each(x.rows, g.products(), [&](Index first, Index last, int worker) {
+            cpu::fill_steps(g.channels, bias, cpu::some(y, first, last - first));
+            cpu::sequence_input_gradient(g, cpu::some(x, first, last - first), weight, y,
+                                         Derivative<coldpress::Chain<>, float, std::true_type>{}, first,
+                                         scratch_of(worker));
+            cpu::finish(y, post_ops, first, last - first);
+          });
+        },
+        [&] {
+          finish_rows(y, post_ops, 0, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+            Rows<float> const sums = cpu::some(y, i, count);
+            cpu::fill_planes(g.channels, bias, sums);
+            cpu::image_input_gradient(g, cpu::some(x, i, count), weight, sums, own);
+          });
+        });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class G, class X, class DY, class Sink, class Windows = NoWindows>

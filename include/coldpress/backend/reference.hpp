@@ -99,7 +99,7 @@ void for_each_product(ConvolutionGeometry const& g, F f) {
               Index const row = g.height.at(i, r), column = g.width.at(j, s);
               Index const weight = ((k * channels + c) * g.height.filter + r) * g.width.filter + s;
               if (g.sequence) {
-                f(i * g.outputs + k, row * g.channels + channel, weight);
+                if (row < g.height.in) f(i * g.outputs + k, row * g.channels + channel, weight);
               } else if (row >= 0 && row < g.height.in && column >= 0 && column < g.width.in) {
                 f((k * g.height.out + i) * g.width.out + j, (channel * g.height.in + row) * g.width.in + column,
                   weight);
@@ -224,7 +224,8 @@ struct Reference {
                            Rows<Real> y, PostOps<Chain, Real, Join> const& post_ops) const {
     convolve_input_gradient(g, x, weight, y, Derivative<coldpress::Chain<>, Real>{});
     for (Index n = 0; bias && n < y.rows; ++n) {
-      for (Index i = 0; i < y.columns; ++i) y.row(n)[i] += bias[i / (g.height.in * g.width.in)];
+      for (Index i = 0; i < y.columns; ++i)
+        y.row(n)[i] += bias[g.sequence ? i % g.channels : i / (g.height.in * g.width.in)];
     }
     map(y, y, post_ops);
   }

@@ -1,4 +1,4 @@
-// Causal convolutions of sequences.
+// Convolutions of sequences.
 #pragma once
 
 // For a whole sequence, the rows of the matrix product are steps, as if each step were a row of a dense layer. They are
@@ -100,13 +100,18 @@ COLDPRESS_INLINE void pack_steps(Steps const& steps, Index taps, In x, Index cha
     }
   }
 }
-/// The step of x that a tap sees at a step of y. What comes before the first is less than 0.
+/// The step of x that a tap sees at a step of y. It is less than 0 before the first and after the last.
 COLDPRESS_INLINE auto seen(ConvolutionGeometry const& g) {
-  return [&g](Index step, Index tap) COLDPRESS_INLINE_LAMBDA { return g.height.at(step, tap); };
+  return [&g](Index step, Index tap) COLDPRESS_INLINE_LAMBDA {
+    Index const at = g.height.at(step, tap);
+    return at < g.height.in ? at : -1;
+  };
 }
 /// Whether all taps see steps of the sequence, at all of these steps of y.
 COLDPRESS_INLINE bool sees_all(ConvolutionGeometry const& g, Steps const& steps) {
-  return !steps.single && g.height.at(steps.step, 0) >= 0;
+  Axis const& axis = g.height;
+  return !steps.single && axis.at(steps.step, 0) >= 0 &&
+         axis.at(steps.step + steps.rows - 1, axis.filter - 1) < axis.in;
 }
 
 /// y = post_ops(x * W + bias), where y and post_ops are those of the whole minibatch, from sample `first` on.
@@ -369,8 +374,9 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
       Out const to = steps.of(Out{dx.data, dx.rows, dx.columns, dx.pitch}, g.channels);
       StepSums<Adds> const epilogue{to.data + group * channels, to.pitch, channels, derivative.adds};
       LeftTaps a{memory.inputs, pitch, taps * outputs, 0};              // a panel's row is one long tap
-      Index const last = part.step + part.rows - 1 + steps_of.padding;  // that the first tap sees
-      if (!part.single && steps_of.stride == 1 && last < steps_of.out) {
+      Index const last = part.step + part.rows - 1 + steps_of.padding,  // that the first tap sees
+          first_seen = part.step + steps_of.padding - (taps - 1) * steps_of.dilation;
+      if (!part.single && steps_of.stride == 1 && first_seen >= 0 && last < steps_of.out) {
         float const* const from = dy.row(part.sample) + (part.step + steps_of.padding) * g.outputs + group * outputs;
         a = {from, g.outputs, outputs, -steps_of.dilation * g.outputs};
       } else {

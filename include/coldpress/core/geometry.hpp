@@ -28,6 +28,12 @@ struct PerAxis {
   constexpr Index const* data() const { return values; }
   bool operator==(PerAxis const&) const = default;
 
+  /// No numbers. A layer that has this as a default says what it means.
+  static constexpr PerAxis none() {
+    PerAxis numbers;
+    return numbers.count = 0, numbers;
+  }
+
  private:
   constexpr PerAxis(Index first, Index second, Index third, int stated)
       : values{first, second, third}, count(first == second && second == third ? 1 : stated) {}
@@ -40,6 +46,7 @@ constexpr auto spellings(Rounding) { return std::array<std::string_view, 2>{"flo
 constexpr auto spellings(PoolingMode) { return std::array<std::string_view, 2>{"max", "average"}; }
 
 inline std::string to_string(PerAxis const& numbers) {
+  if (numbers.count == 0) return "{}";
   std::string text = std::to_string(numbers[0]);
   for (int axis = 1; axis < numbers.count; ++axis) text += ", " + std::to_string(numbers[axis]);
   return numbers.count == 1 ? text : "{" + text + "}";
@@ -52,6 +59,8 @@ struct Axis {
   constexpr Index at(Index output, Index tap) const { return output * stride + tap * dilation - padding; }
   /// Whether each output sees the input at its own place, and nothing else.
   constexpr bool sees_one() const { return filter == 1 && stride == 1 && padding == 0 && in == out; }
+  /// The number of zeros after the input that the last window sees.
+  constexpr Index padding_after() const { return freestanding::max<Index>(0, at(out - 1, filter - 1) + 1 - in); }
   /// The range [first, last) of the outputs for which a tap reads the input and not the padding.
   constexpr Index first(Index tap) const { return outputs_below(padding - tap * dilation); }
   constexpr Index last(Index tap) const { return outputs_below(in + padding - tap * dilation); }
@@ -62,16 +71,24 @@ struct Axis {
   }
 };
 
+/// Whether a window has a size, a stride and a dilation that make sense.
+template <class Needs>
+constexpr void check_window(Index filter, Index stride, Index dilation, Needs require) {
+  constexpr Index most = Index{1} << 30;
+  require(filter >= 1 && filter <= most, "window: filter_shape must be from 1 to 2^30 on every axis");
+  require(stride >= 1 && stride <= most, "window: stride must be from 1 to 2^30");
+  require(dilation >= 1 && dilation <= most, "window: dilation must be from 1 to 2^30");
+}
+
 /// Makes an Axis and checks it. `before` and `after` are the numbers of zeros on both sides of the input. With
 /// Rounding::ceil the last window must still begin inside the input or the padding before it (Caffe's rule).
 template <class Needs = Require>
 constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Index after, Index dilation,
                          Rounding rounding = Rounding::floor, Needs require = {}) {
-  constexpr Index most = Index{1} << 30;
-  require(filter >= 1 && filter <= most, "window: filter_shape must be from 1 to 2^30 on every axis");
-  require(stride >= 1 && stride <= most, "window: stride must be from 1 to 2^30");
-  require(dilation >= 1 && dilation <= most, "window: dilation must be from 1 to 2^30");
-  require(before >= 0 && after >= 0 && after <= most, "window: padding must be from 0 to 2^30");
+  constexpr Index most = Index{1} << 60;  // a sequence may have as many zeros as its filter reaches back
+  check_window(filter, stride, dilation, require);
+  require(before >= 0 && before <= most && after >= 0 && after <= most, "window: padding must be from 0 to 2^60");
+  if (require.failed()) return {};
   Index const room = in + before + after - ((filter - 1) * dilation + 1);
   require(room >= 0, "window: the filter must not be larger than the padded input");
   if (require.failed()) return {};
@@ -80,16 +97,23 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   return {in, out, filter, stride, before, dilation};
 }
 
+/// The same with as many zeros as give in / stride outputs, rounded up: half of them before the input, and after it
+/// one more if their number is odd. It is what TensorFlow calls SAME, PyTorch `same`, and ONNX SAME_UPPER.
+template <class Needs = Require>
+constexpr Axis make_same_axis(Index in, Index filter, Index stride, Index dilation, Needs require = {}) {
+  check_window(filter, stride, dilation, require);
+  if (require.failed()) return {};
+  Index const zeros = freestanding::max<Index>(0, (in - 1) / stride * stride + (filter - 1) * dilation + 1 - in);
+  return make_axis(in, filter, stride, zeros / 2, zeros - zeros / 2, dilation, Rounding::floor, require);
+}
+
 /// Makes the axis of a convolution whose input gradient is a transposed convolution of `in` values, and checks it:
 /// axis.in is the number of values that the latter makes, axis.out is `in`. `more` are added at the end.
 template <class Needs = Require>
 constexpr Axis make_transposed_axis(Index in, Index filter, Index stride, Index padding, Index more, Index dilation,
                                     Needs require = {}) {
-  constexpr Index most = Index{1} << 30;
-  require(filter >= 1 && filter <= most, "window: filter_shape must be from 1 to 2^30 on every axis");
-  require(stride >= 1 && stride <= most, "window: stride must be from 1 to 2^30");
-  require(dilation >= 1 && dilation <= most, "window: dilation must be from 1 to 2^30");
-  require(padding >= 0 && padding <= most, "window: padding must be from 0 to 2^30");
+  check_window(filter, stride, dilation, require);
+  require(padding >= 0 && padding <= Index{1} << 30, "window: padding must be from 0 to 2^30");
   require(more >= 0 && (more < stride || more < dilation),
           "window: output_padding must be at least 0, and less than the stride or the dilation");
   if (require.failed()) return {};
@@ -110,6 +134,10 @@ struct ConvolutionGeometry {
   constexpr Index taps() const { return height.filter * width.filter; }
   constexpr Index group_channels() const { return channels / groups; }
   constexpr Index group_outputs() const { return outputs / groups; }
+  /// Of the filters. Those of a sequence have one axis.
+  constexpr Shape weight_shape() const {
+    return {outputs, group_channels(), height.filter, sequence ? 0 : width.filter};
+  }
   /// The number of terms in the sum for one output value.
   constexpr Index depth() const { return group_channels() * taps(); }
   constexpr Index products() const { return depth() * positions() * outputs; }  // multiply-adds per sample

@@ -9,18 +9,25 @@ namespace coldpress {
 /// W[k, c, r, s] x[c, i stride + r dilation - padding, ...]. W has the shape {num_output, channels / groups, height and
 /// width of filter_shape}, b the shape {num_output}, and the output the shape {num_output, height, width}.
 ///
-/// A sequence {steps, features} is convolved along its steps, causally: output step t depends on no input after step t
-/// stride, and there are zeros before the first step. The output is {steps, num_output}, and W has the shape
-/// {num_output, features / groups, filter_shape}. A sample {features} is one step. With a stride of 1, a sequence may
-/// also be given in parts.
+/// There are `padding` zeros before each axis and `padding_after` behind it, by default as many. With `same` there are
+/// as many as give extent / stride outputs, rounded up, and an odd one is behind the axis.
+///
+/// A sequence {steps, features} is convolved along its steps. The output is {steps, num_output}, and W has the shape
+/// {num_output, features / groups, filter_shape}. A sample {features} is one step. Usually it is causal: output step t
+/// depends on no input after step t stride, and there are as many zeros before the first step as the filter reaches
+/// back. With a stride of 1, it may then also be given in parts. If not `causal`, or with `same`, it is padded as an
+/// image is.
 struct Convolution {
   static constexpr std::string_view name = "convolution";
   Index num_output = 0;
   PerAxis filter_shape = 0;
   PerAxis stride = 1;
-  PerAxis padding = 0;   // zeros on each side of an image; a sequence gets its own before it
-  PerAxis dilation = 1;  // distance between neighbouring taps
-  Index groups = 1;      // number of groups of channels and outputs; an output reads only its group's
+  PerAxis padding = 0;                      // zeros before an axis; a causal sequence has its own
+  PerAxis padding_after = PerAxis::none();  // zeros after it; none: as many as before
+  bool same = false;                        // as many zeros as keep the extents, but for the stride
+  bool causal = true;                       // of sequences
+  PerAxis dilation = 1;                     // distance between neighbouring taps
+  Index groups = 1;  // number of groups of channels and outputs; an output reads only its group's
   bool has_bias = true;
   Weight weight = {}, bias = {};  // initially Glorot, and 0
 
@@ -30,14 +37,19 @@ struct Convolution {
     int const rank = in.rank();
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
+    auto const axis = [&](Index extent, int a) {
+      Index const filter = filter_shape[a], spacing = dilation[a];
+      if (same) return make_same_axis(extent, filter, stride[a], spacing, require);
+      bool const looks_back = sequence && causal;
+      Index const before = looks_back ? (filter - 1) * spacing : padding[a],
+                  after = looks_back ? 0 : (padding_after.count > 0 ? padding_after : padding)[a];
+      return make_axis(extent, filter, stride[a], before, after, spacing, Rounding::floor, require);
+    };
     if (sequence) {
-      Index const steps = rank == 1 ? 1 : in[0], filter = filter_shape[0], spacing = dilation[0];
-      g.height = make_axis(steps, filter, stride[0], (filter - 1) * spacing, 0, spacing, Rounding::floor, require);
+      g.height = axis(rank == 1 ? 1 : in[0], 0);
     } else {
-      g.height =
-          make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0], Rounding::floor, require);
-      g.width =
-          make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1], Rounding::floor, require);
+      g.height = axis(in[1], 0);
+      g.width = axis(in[2], 1);
     }
     return g;
   }
@@ -50,19 +62,25 @@ struct Convolution {
     require(groups >= 1 && (rank < 3 ? in[rank - 1] : in[0]) % groups == 0 && num_output % groups == 0,
             "convolution: groups must divide the channels and num_output");
     if (rank < 3) {
-      require(filter_shape.count == 1 && stride.count == 1 && dilation.count == 1,
-              "convolution: a sequence has one axis: filter_shape, stride and dilation are one number each");
-      require(padding == 0, "convolution: padding is for images; before a sequence there are zeros as it is");
+      require(filter_shape.count == 1 && stride.count == 1 && dilation.count == 1 && padding.count == 1 &&
+                  padding_after.count <= 1,
+              "convolution: a sequence has one axis, for which each field is one number");
+      require(!causal || same || (padding == 0 && padding_after.count == 0),
+              "convolution: before a causal sequence there are zeros as it is; padding is for images and for sequences "
+              "with causal = false");
       require(filter_shape[0] >= 1 && dilation[0] >= 1 && filter_shape[0] <= (Index{1} << 30) / dilation[0],
               "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30");
     } else {
-      require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
+      require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && padding_after.count <= 2 &&
+                  dilation.count <= 2,
               "convolution: an image has two axes: no field may have three numbers");
     }
+    require(!same || (padding == 0 && padding_after.count == 0),
+            "convolution: with same = true, the padding follows from the extents and must not be given");
     if (require.failed()) return in;
     ConvolutionGeometry const g = geometry(in, require);
     if (require.failed()) return in;
-    Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
+    Index const weights = g.weight_shape().size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
     require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
     return rank == 1   ? Shape{num_output}
            : rank == 2 ? Shape{g.height.out, num_output}
@@ -71,7 +89,7 @@ struct Convolution {
   constexpr Parameters<2> parameters(Shape const& in) const {
     ConvolutionGeometry const g = geometry(in);
     Index const fan_in = g.depth(), fan_out = g.group_outputs() * g.taps();
-    return {{Parameter{"weight", "-0", weight_shape(g), Glorot{}, fan_in, fan_out}.with(weight),
+    return {{Parameter{"weight", "-0", g.weight_shape(), Glorot{}, fan_in, fan_out}.with(weight),
              Parameter{"bias", "-0-bias", {num_output}, Constant{0}, fan_in, fan_out}.with(bias)},
             has_bias ? 2 : 1};
   }
@@ -133,15 +151,10 @@ struct Convolution {
       return KnownConvolution<Pass::Variant::value>{};
     }
   }
-  constexpr bool comes_in_parts(Shape const& in) const { return in.rank() < 3 && stride == 1; }
-  static constexpr Shape weight_shape(ConvolutionGeometry const& g) {
-    Shape shape{g.outputs, g.group_channels(), g.height.filter, g.width.filter};
-    if (g.sequence) shape.extents[3] = 0;
-    return shape;
-  }
+  constexpr bool comes_in_parts(Shape const& in) const { return in.rank() < 3 && stride == 1 && causal && !same; }
 };
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::Convolution, num_output, filter_shape, stride, padding, dilation, groups, has_bias, weight,
-                 bias);
+COLDPRESS_FIELDS(coldpress::Convolution, num_output, filter_shape, stride, padding, padding_after, same, causal,
+                 dilation, groups, has_bias, weight, bias);

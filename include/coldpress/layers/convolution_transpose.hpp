@@ -1,4 +1,4 @@
-// The layer ConvolutionTranspose: the transpose of a convolution of images, which makes them larger.
+// The layer ConvolutionTranspose: the transpose of a convolution, which makes images and sequences larger.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -12,6 +12,9 @@ namespace coldpress {
 /// and width of filter_shape}, b the shape {num_output}. The output is {num_output, height, width}, with
 /// (in - 1) stride + (filter - 1) dilation + 1 + output_padding - 2 padding values on an axis. It is the gradient of a
 /// Convolution with respect to its input; a max_norm of W bounds the filters of each input channel.
+///
+/// A sequence {steps, features} becomes {steps, num_output} in the same way, as in PyTorch's ConvTranspose1d, with a W
+/// of the shape {features, num_output / groups, filter_shape}. It is not causal, and has no streams.
 struct ConvolutionTranspose {
   static constexpr std::string_view name = "convolution_transpose";
   Index num_output = 0;
@@ -26,40 +29,47 @@ struct ConvolutionTranspose {
 
   /// That of the Convolution from the output to the input, for a sample shape that output_shape has accepted.
   template <class Needs = Require>
-  constexpr ConvolutionOf<false> geometry(Shape const& in, Needs require = {}) const {
-    auto const axis = [&](int a) {
-      return make_transposed_axis(in[1 + a], filter_shape[a], stride[a], padding[a], output_padding[a], dilation[a],
+  constexpr ConvolutionGeometry geometry(Shape const& in, Needs require = {}) const {
+    auto const axis = [&](Index extent, int a) {
+      return make_transposed_axis(extent, filter_shape[a], stride[a], padding[a], output_padding[a], dilation[a],
                                   require);
     };
-    return {{num_output, in[0], groups, axis(0), axis(1), false}};
+    if (in.has_rank(2)) return {num_output, in[1], groups, axis(in[0], 0), {}, true};
+    return {num_output, in[0], groups, axis(in[1], 0), axis(in[2], 1), false};
   }
   template <class Needs = Require>
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
-    require(in.size() > 0 && in.rank() == 3, "convolution_transpose: the input must be {channels, height, width}");
+    require(in.size() > 0 && (in.rank() == 2 || in.rank() == 3),
+            "convolution_transpose: the input must be {channels, height, width}, or a sequence {steps, features}");
     require(num_output >= 1 && num_output <= Index{1} << 40,
             "convolution_transpose: num_output must be from 1 to 2^40");
-    require(groups >= 1 && in[0] % groups == 0 && num_output % groups == 0,
+    require(groups >= 1 && in[in.has_rank(2) ? 1 : 0] % groups == 0 && num_output % groups == 0,
             "convolution_transpose: groups must divide the channels and num_output");
-    require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && output_padding.count <= 2 &&
-                dilation.count <= 2,
-            "convolution_transpose: an image has two axes: no field may have three numbers");
+    int const axes = in.rank() - 1;
+    require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes &&
+                output_padding.count <= axes && dilation.count <= axes,
+            "convolution_transpose: a field has more numbers than the input has axes");
     if (require.failed()) return in;
     ConvolutionGeometry const g = geometry(in, require);
     if (require.failed()) return in;
-    Shape const out{num_output, g.height.in, g.width.in};
-    require(weight_shape(g).size() <= (Index{1} << 60) / g.positions() && out.size() > 0,
+    Shape const out = g.sequence ? Shape{g.height.in, num_output} : Shape{num_output, g.height.in, g.width.in};
+    require(g.weight_shape().size() <= (Index{1} << 60) / g.positions() && out.size() > 0,
             "convolution_transpose: more than 2^60 products");
     return out;
   }
   constexpr Parameters<2> parameters(Shape const& in) const {
     ConvolutionGeometry const g = geometry(in);
     Index const fan_in = g.group_outputs() * g.taps(), fan_out = g.depth();
-    return {{Parameter{"weight", "-0", weight_shape(g), Glorot{}, fan_in, fan_out}.with(weight),
+    return {{Parameter{"weight", "-0", g.weight_shape(), Glorot{}, fan_in, fan_out}.with(weight),
              Parameter{"bias", "-0-bias", {num_output}, Constant{0}, fan_in, fan_out}.with(bias)},
             has_bias ? 2 : 1};
   }
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
 
+  template <PassKind>
+  constexpr bool variant(Shape const& in) const {
+    return in.has_rank(2);
+  }
   // What a Convolution does forward is what this layer does backward, and vice versa.
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
@@ -67,23 +77,26 @@ struct ConvolutionTranspose {
     return freestanding::max(Backend::convolution_scratch(geometry(in), extent), extent.training ? num_output : 0);
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.convolve_transposed(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y,
+    backend.convolve_transposed(geometry_in(pass), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y,
                                 pass.post_ops);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    backend.convolve(geometry(pass.in), pass.dy, pass.p[0], nullptr, pass.dx, PostOps<Chain<>, T, NoJoin>{}, nullptr);
+    backend.convolve(geometry_in(pass), pass.dy, pass.p[0], nullptr, pass.dx, PostOps<Chain<>, T, NoJoin>{}, nullptr);
     backend.map_gradient(pass.dx, pass.dx, pass.derivative);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
     auto const dy = pass.dy;
     auto const& weights = pass.sinks[0];
-    backend.convolve_parameter_gradients(geometry(pass.in), dy, pass.x, weights, decltype(&weights){});
+    backend.convolve_parameter_gradients(geometry_in(pass), dy, pass.x, weights, decltype(&weights){});
     if (!has_bias) return;
     auto const of_plane = [&](Index) { return [&](Index n, Index i) -> T { return dy.row(n)[i]; }; };
     T* const gradient = backend.scratch;
-    sum_channels(backend, dy.rows, Along{1, num_output, dy.columns / num_output}, gradient, of_plane, [](Index) {});
+    Index const positions = dy.columns / num_output;
+    bool const sequence = pass.in.has_rank(2);
+    sum_channels(backend, dy.rows, Along{sequence ? positions : 1, num_output, sequence ? 1 : positions}, gradient,
+                 of_plane, [](Index) {});
     backend.apply_gradient(gradient, num_output, pass.sinks[1]);
   }
   static constexpr Capabilities capabilities{
@@ -92,8 +105,13 @@ struct ConvolutionTranspose {
   bool operator==(ConvolutionTranspose const&) const = default;
 
  private:
-  static constexpr Shape weight_shape(ConvolutionGeometry const& g) {
-    return {g.outputs, g.group_channels(), g.height.filter, g.width.filter};
+  template <class Pass>
+  constexpr auto geometry_in(Pass const& pass) const {
+    if constexpr (std::is_same_v<typename Pass::Variant, NoVariant>) {
+      return geometry(pass.in);
+    } else {
+      return ConvolutionOf<Pass::Variant::value>{geometry(pass.in)};
+    }
   }
 };
 

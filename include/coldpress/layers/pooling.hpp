@@ -9,13 +9,15 @@ namespace coldpress {
 /// The largest or the mean value under a window that slides over each channel of images {channels, height, width}, or
 /// of volumes {channels, depth, height, width}. The first of equal maxima counts, in row-major order, and a NaN is
 /// larger than anything. A mean is taken over the values under the window or, with `count_padding`, over the whole
-/// window, as if the input were surrounded by zeros.
+/// window, as if the input were surrounded by zeros. `padding`, `padding_after` and `same` are those of a Convolution.
 struct Pooling {
   static constexpr std::string_view name = "pooling";
   PoolingMode mode = PoolingMode::max;
   PerAxis filter_shape = 0;
   PerAxis stride = 1;
   PerAxis padding = 0;
+  PerAxis padding_after = PerAxis::none();
+  bool same = false;
   Rounding rounding = Rounding::floor;  // of the output's extents; floor as in Juice, Mocha and Caffe round up
   bool count_padding = false;
 
@@ -27,15 +29,20 @@ struct Pooling {
             "pooling: an enumerator is not one of its type");
     require(in.size() > 0 && (axes == 2 || axes == 3),
             "pooling: the input must be {channels, height, width} or {channels, depth, height, width}");
-    require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes,
+    require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes && padding_after.count <= axes,
             "pooling: a field has more numbers than the input has axes");
+    require(!same || (padding == 0 && padding_after.count == 0 && rounding == Rounding::floor),
+            "pooling: with same = true, padding and rounding follow from the extents and must not be given");
     if (require.failed()) return {};
     PoolingGeometry g{in[0], {}, {}, {}, mode, count_padding};
     Index taps = 1;
     auto const window = [&](int axis) {
-      Index const filter = filter_shape[axis], zeros = padding[axis];
-      Axis const made = make_axis(in[1 + axis], filter, stride[axis], zeros, zeros, 1, rounding, require);
-      require(zeros < filter, "pooling: padding must be less than the filter, so that each window has a value");
+      Index const filter = filter_shape[axis], zeros = padding[axis],
+                  after = (padding_after.count > 0 ? padding_after : padding)[axis];
+      Axis const made = same ? make_same_axis(in[1 + axis], filter, stride[axis], 1, require)
+                             : make_axis(in[1 + axis], filter, stride[axis], zeros, after, 1, rounding, require);
+      require(zeros < filter && after < filter,
+              "pooling: padding must be less than the filter, so that each window has a value");
       require(filter <= (Index{1} << 30) / taps, "pooling: a window has more than 2^30 values");
       taps *= filter;
       return made;
@@ -79,4 +86,4 @@ struct Pooling {
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::Pooling, mode, filter_shape, stride, padding, rounding, count_padding);
+COLDPRESS_FIELDS(coldpress::Pooling, mode, filter_shape, stride, padding, padding_after, same, rounding, count_padding);

@@ -116,7 +116,7 @@ Descriptor window(ConvolutionGeometry const& g) {
   both(CUDNN_ATTR_CONVOLUTION_DILATIONS, g.height.dilation, g.width.dilation);
   both(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, g.height.stride, g.width.stride);
   both(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, g.height.padding, g.width.padding);
-  both(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, g.sequence ? 0 : g.height.padding, g.width.padding);
+  both(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, g.height.padding_after(), g.width.padding_after());
   made.finalize("describing a convolution", check_geometry);
   return made;
 }
@@ -307,12 +307,10 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
     : handle_(target.handle()) {
   require(g.groups >= 1 && g.channels % g.groups == 0 && g.outputs % g.groups == 0,
           "convolution: groups must divide the channels and the outputs");
-  auto const check_axis = [](Axis const& a, Index after) {
-    require(make_axis(a.in, a.filter, a.stride, a.padding, after, a.dilation).out == a.out,
+  for (Axis const& a : {g.height, g.width}) {
+    require(make_axis(a.in, a.filter, a.stride, a.padding, a.padding_after(), a.dilation).out == a.out,
             "convolution: the extent of the output must follow from those of the input and the window");
-  };
-  check_axis(g.height, g.sequence ? 0 : g.height.padding);
-  check_axis(g.width, g.width.padding);
+  }
   Descriptor const graph = operation_graph({g, batch, options}, pass, target);
 
   std::map<std::string, int> against;
