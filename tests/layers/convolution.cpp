@@ -8,7 +8,7 @@ TEST_CASE("Convolution of images keeps the laws of layers") {
                       Shape{2, 5, 7}>();
 }
 TEST_CASE("Convolution with other zeros before an axis than after it keeps the laws of layers") {
-  test::check_laws_at<Convolution{.num_output = 3,
+  test::check_laws_at<Convolution{.num_output = 4,
                                   .filter_shape = {3, 2},
                                   .stride = {2, 1},
                                   .padding = {0, 3},
