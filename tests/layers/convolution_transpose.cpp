@@ -79,7 +79,7 @@ TEST_CASE("a transposed geometry that means nothing is refused with a sentence")
     CHECK(text.find(words) != std::string::npos);
   };
   has(sentence([](auto&) {}), "none");
-  for (Shape const in : {Shape{5, 2}, Shape{5}, Shape{1, 2, 5, 5}, Shape{}})
+  for (Shape const in : {Shape{5}, Shape{1, 2, 5, 5}, Shape{}})
     has(sentence([](auto&) {}, in), "the input must be {channels, height, width}");
   for (Index const bad : {Index{0}, Index{-1}, Index{1} << 62}) {
     has(sentence([&](auto& c) { c.num_output = bad; }), "num_output must be from 1");
@@ -95,5 +95,7 @@ TEST_CASE("a transposed geometry that means nothing is refused with a sentence")
   has(sentence([](auto& c) { c.padding = Index{1} << 62; }), "padding must be from 0");
   has(sentence([](auto& c) { c.padding = 6; }), "padding must leave at least one value");
   has(sentence([](auto& c) { c.stride = Index{1} << 30; }, {2, Index{1} << 20, 5}), "more than 2^40 values on an axis");
-  has(sentence([](auto& c) { c.stride = {1, 2, 3}; }), "no field may have three numbers");
+  has(sentence([](auto& c) { c.stride = {1, 2, 3}; }), "more numbers than the input has axes");
+  has(sentence([](auto& c) { c.stride = {1, 2}; }, {5, 2}), "more numbers than the input has axes");
+  has(sentence([](auto& c) { c.groups = 4; }, {5, 2}), "groups must divide");
 }
