@@ -145,8 +145,12 @@ void check_solver(dynamic::SolverConfig const& solver) {
 }
 
 Training read_training(std::string const& path, std::vector<std::string> const& changes) {
-  return with_file(path, [&] {
-    auto const bytes = read_file(path, max_file);
+  return with_file(path, [&] { return parse_training(read_file(path, max_file), path, changes); });
+}
+
+Training parse_training(std::span<std::byte const> bytes, std::string const& file,
+                        std::vector<std::string> const& changes) {
+  return with_file(file, [&] {
     return translated([&] {
       if (!is_text(bytes) && changes.empty()) return read(Message{bytes}.root<schema::Training>(), {});
       capnp::MallocMessageBuilder message;

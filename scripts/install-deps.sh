@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that are needed to build and test coldpress, on Debian and Ubuntu, as root or through sudo.
 # Usage: scripts/install-deps.sh [--with-clang] [--with-arm] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
-#        [--with-chromium] [--with-tensorboard]
+#        [--with-chromium] [--with-tensorboard] [--with-python]
 #   --with-clang   also clang 14 and 16 if the distribution has them: the compile-fail tests run on each compiler found,
 #                  and the preset fuzz needs clang 14
 #   --with-arm     also the compiler for Cortex-M and qemu's boards, for the tests embedded.cortex_m4 and cortex_m7
@@ -10,6 +10,7 @@
 #                  and if the CUDA toolkit has none, scripts/check-kernels.sh does not check machine code
 #   --with-chromium  also Chromium (about 0.3 GB), in which a test opens the HTML report of a training
 #   --with-tensorboard  also TensorBoard, as a Python package in build/tensorboard, with which a test reads event files
+#   --with-python  also what the Python package is built and tested with, in a virtual environment in build/venv
 #   --with-clean-root  also debootstrap, for scripts/gpu-pack.sh --clean-root
 set -euo pipefail
 
@@ -25,6 +26,7 @@ optional=(time valgrind libhdf5-dev python3-h5py libprotobuf-dev protobuf-compil
 
 cuobjdump=0
 tensorboard=0
+python=0
 for argument in "$@"; do
   case "$argument" in
     --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16) ;;
@@ -33,8 +35,9 @@ for argument in "$@"; do
     --with-cuobjdump) cuobjdump=1 ;;
     --with-chromium) optional+=(chromium) ;;
     --with-tensorboard) tensorboard=1 ;;
+    --with-python) python=1; optional+=(python3-dev python3-venv) ;;
     --with-clean-root) optional+=(debootstrap) ;;
-    *) sed -n 's/^# \{0,1\}//; 2,13p' "$0" >&2; exit 2 ;;
+    *) sed -n 's/^# \{0,1\}//; 2,14p' "$0" >&2; exit 2 ;;
   esac
 done
 
@@ -54,6 +57,15 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   exit 1
 fi
 
+# After the packages, of which it needs python3-venv.
+make_venv() {
+  [ $python = 1 ] || return 0
+  local venv="$root/build/venv"
+  "$venv/bin/python" -c 'import nanobind, numpy, pytest' 2>/dev/null && return 0
+  { python3 -m venv "$venv" && "$venv/bin/python" -m pip install --quiet nanobind numpy pytest; } ||
+    echo "install-deps: going on without the Python package, for which pip could not install nanobind" >&2
+}
+
 is_installed() {
   [ "$(dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
@@ -68,6 +80,7 @@ for package in ${optional[@]+"${optional[@]}"}; do
   is_installed "$package" || missing_optional+=("$package")
 done
 if [ $((${#missing[@]} + ${#missing_optional[@]})) -eq 0 ]; then
+  make_venv
   exit 0
 fi
 
@@ -100,3 +113,4 @@ if [ ${#missing[@]} -gt 0 ]; then
   echo "install-deps: installing ${missing[*]}"
   apt install --yes --no-install-recommends "${missing[@]}" >/dev/null
 fi
+make_venv

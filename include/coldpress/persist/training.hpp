@@ -7,7 +7,9 @@
 #include <coldpress/dynamic/layer_config.hpp>
 #include <coldpress/optim/monitoring.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,9 @@ struct Training {
 /// Before it is read, each of `changes` sets a field, as if it were written so: "solver.baseLr=0.01",
 /// "network.sequential.layers[2].linear.outputSize=20". Throws FormatError for a field that does not exist.
 Training read_training(std::string const& path, std::vector<std::string> const& changes = {});
+/// Like read_training, for bytes in memory; `file` is the name in errors.
+[[nodiscard]] Training parse_training(std::span<std::byte const> bytes, std::string const& file,
+                                      std::vector<std::string> const& changes = {});
 
 /// Writes text, atomically. Throws ConfigError for what read_training would refuse, and FileError.
 void write_training(std::string const& path, Training const& training);
