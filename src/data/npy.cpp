@@ -1,23 +1,19 @@
 #include "npy_format.hpp"
 
 #include "extents.hpp"
+#include "stored_numbers.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <string_view>
 
 namespace coldpress::data {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "the values of a .npy file are copied as they are");
 
 constexpr std::string_view magic = "\x93NUMPY";
 // NumPy itself refuses longer headers and more extents.
@@ -111,23 +107,11 @@ class Header {
   std::optional<std::vector<Index>> extents_;
 };
 
-template <class Value>
-std::size_t convert(std::byte const* values, std::size_t count, float* floats) {
-  for (std::size_t i = 0; i < count; ++i) {
-    Value value;
-    std::memcpy(&value, values + i * sizeof value, sizeof value);
-    if constexpr (std::is_same_v<Value, double>)
-      if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) return i;
-    floats[i] = static_cast<float>(value);
-  }
-  return count;
-}
-
 constexpr NpyType types[] = {
-    {"<f4", 4, convert<float>},         {"<f8", 8, convert<double>},        {"|b1", 1, convert<std::uint8_t>},
-    {"|u1", 1, convert<std::uint8_t>},  {"|i1", 1, convert<std::int8_t>},   {"<u2", 2, convert<std::uint16_t>},
-    {"<i2", 2, convert<std::int16_t>},  {"<u4", 4, convert<std::uint32_t>}, {"<i4", 4, convert<std::int32_t>},
-    {"<u8", 8, convert<std::uint64_t>}, {"<i8", 8, convert<std::int64_t>}};
+    {"<f4", 4, to_floats<float>},         {"<f8", 8, to_floats<double>},        {"<f2", 2, to_floats<Half>},
+    {"|b1", 1, to_floats<std::uint8_t>},  {"|u1", 1, to_floats<std::uint8_t>},  {"|i1", 1, to_floats<std::int8_t>},
+    {"<u2", 2, to_floats<std::uint16_t>}, {"<i2", 2, to_floats<std::int16_t>},  {"<u4", 4, to_floats<std::uint32_t>},
+    {"<i4", 4, to_floats<std::int32_t>},  {"<u8", 8, to_floats<std::uint64_t>}, {"<i8", 8, to_floats<std::int64_t>}};
 
 }  // namespace
 

@@ -2,14 +2,13 @@
 
 #include "components.hpp"
 #include "npy_format.hpp"
+#include "zip_output.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
 
 #include <array>
 #include <charconv>
 #include <limits>
-
-#include <zlib.h>
 
 namespace coldpress::data {
 namespace {
@@ -41,74 +40,21 @@ class NpyOutput final : public Output {
   AtomicFile file_;
 };
 
-/// A zip file with one member, which is stored. Its sizes are always given in 64 bits, since they are known in the end.
+/// A zip file with one member.
 class NpzOutput final : public Output {
  public:
   NpzOutput(std::string const& path, Shape const& row) : Output(row), file_(path) {
-    file_.write(bytes_of(header(0, 0)));
-    file_.write(bytes_of(beginning_of(0, row)));
+    file_.begin("output.npy", bytes_of(beginning_of(0, row)));
   }
 
  private:
-  static constexpr std::string_view name = "output.npy";
-
-  static void add(std::string& text, std::uint64_t number, int width) {
-    for (int i = 0; i < width; ++i) text += static_cast<char>(number >> 8 * i & 0xff);
-  }
-  /// What the member's own header and the directory have in common: version 4.5, no flags, stored, 1 January 1980.
-  static void describe(std::string& text, std::uint32_t checksum, std::uint64_t extra) {
-    add(text, 45, 2), add(text, 0, 2), add(text, 0, 2), add(text, 0, 2), add(text, 0x21, 2), add(text, checksum, 4);
-    add(text, 0xffffffff, 4), add(text, 0xffffffff, 4), add(text, name.size(), 2), add(text, extra, 2);
-  }
-  static void add_sizes(std::string& text, std::uint64_t size) {
-    add(text, 1, 2), add(text, 16, 2), add(text, size, 8), add(text, size, 8);
-  }
-  static std::string header(std::uint32_t checksum, std::uint64_t size) {
-    std::string text = "PK\3\4";
-    describe(text, checksum, 20);
-    text += name;
-    add_sizes(text, size);
-    return text;
-  }
-
-  void write(std::span<float const> values) override {
-    auto const bytes = std::as_bytes(values);
-    file_.write(bytes);
-    checksum_ = ::crc32_z(checksum_, reinterpret_cast<Bytef const*>(bytes.data()), bytes.size());
-    written_ += bytes.size();
-  }
+  void write(std::span<float const> values) override { file_.write(std::as_bytes(values)); }
   void end() override {
-    std::string const beginning = beginning_of(rows(), row_shape());
-    uLong const of_beginning = ::crc32_z(0, reinterpret_cast<Bytef const*>(beginning.data()), beginning.size());
-    auto const checksum =
-        static_cast<std::uint32_t>(::crc32_combine(of_beginning, checksum_, static_cast<z_off_t>(written_)));
-    std::uint64_t const size = beginning.size() + written_;
-    std::string const first = header(checksum, size);
-    file_.write_at(0, bytes_of(first + beginning));
-
-    std::uint64_t const directory = first.size() + size;
-    std::string last = "PK\1\2";
-    add(last, 45, 2);
-    describe(last, checksum, 20);
-    add(last, 0, 2), add(last, 0, 2), add(last, 0, 2), add(last, 0, 4), add(last, 0, 4);  // where the member begins
-    last += name;
-    add_sizes(last, size);
-    std::uint64_t const directory_size = last.size();
-    last += "PK\6\6";  // the end in 64 bits, its place, and the end that says that there is one
-    add(last, 44, 8), add(last, 45, 2), add(last, 45, 2), add(last, 0, 4), add(last, 0, 4), add(last, 1, 8);
-    add(last, 1, 8), add(last, directory_size, 8), add(last, directory, 8);
-    last += "PK\6\7";
-    add(last, 0, 4), add(last, directory + directory_size, 8), add(last, 1, 4);
-    last += "PK\5\6";
-    add(last, 0, 2), add(last, 0, 2), add(last, 1, 2), add(last, 1, 2), add(last, directory_size, 4);
-    add(last, 0xffffffff, 4), add(last, 0, 2);
-    file_.write(bytes_of(last));
+    file_.end(bytes_of(beginning_of(rows(), row_shape())));
     file_.commit();
   }
 
-  AtomicFile file_;
-  uLong checksum_ = 0;
-  std::uint64_t written_ = 0;  // bytes of values
+  ZipOutput file_;
 };
 
 class CsvOutput final : public Output {

@@ -40,31 +40,47 @@ class ZipFile {
   explicit ZipFile(std::string const& path) : file_(path) { find_directory(); }
 
   InputFile::Member member(std::string const& wanted) const {
-    auto const bytes = read(begin_, size_);
-    Bytes const directory{bytes};
     std::optional<InputFile::Member> found;
     std::string names;
+    for_each([&](std::string const& name, Bytes entry, Bytes extra) {
+      if (name == wanted) {
+        if (found) malformed("has two members called " + printable(wanted));
+        found = described(name, entry, extra);
+      } else if (names.size() < 200) {
+        names += (names.empty() ? "" : ", ") + printable(name);
+      }
+    });
+    if (!found) malformed("has no member " + printable(wanted) + "; it has " + (names.empty() ? "none" : names));
+    return *found;
+  }
+  std::vector<InputFile::Member> members() const {
+    std::vector<InputFile::Member> all;
+    for_each([&](std::string const& name, Bytes entry, Bytes extra) { all.push_back(described(name, entry, extra)); });
+    return all;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for_each([&](std::string const& name, Bytes, Bytes) { all.push_back(name); });
+    return all;
+  }
+
+ private:
+  [[noreturn]] void malformed(std::string const& sentence) const { fail_in<FormatError>(file_.path(), sentence); }
+
+  /// f(name, directory entry, extra fields) for each member.
+  void for_each(auto const& f) const {
+    auto const bytes = read(begin_, size_);
+    Bytes const directory{bytes};
     for (std::uint64_t at = 0; at < size_;) {
       if (size_ - at < directory_size || directory.mark(at) != directory_mark) malformed("its directory is damaged");
       std::uint64_t const name = directory.number(at + 28, 2), extra = directory.number(at + 30, 2);
       std::uint64_t const all = directory_size + name + extra + directory.number(at + 32, 2);
       if (size_ - at < all) malformed("its directory is damaged");
-      std::string const called = directory.part(at + directory_size, name).text();
-      if (called == wanted) {
-        if (found) malformed("has two members called " + printable(wanted));
-        found =
-            described(called, directory.part(at, directory_size), directory.part(at + directory_size + name, extra));
-      } else if (names.size() < 200) {
-        names += (names.empty() ? "" : ", ") + printable(called);
-      }
+      f(directory.part(at + directory_size, name).text(), directory.part(at, directory_size),
+        directory.part(at + directory_size + name, extra));
       at += all;
     }
-    if (!found) malformed("has no member " + printable(wanted) + "; it has " + (names.empty() ? "none" : names));
-    return *found;
   }
-
- private:
-  [[noreturn]] void malformed(std::string const& sentence) const { fail_in<FormatError>(file_.path(), sentence); }
 
   std::vector<std::byte> read(std::uint64_t begin, std::uint64_t size) const {
     std::vector<std::byte> bytes(static_cast<std::size_t>(size));
@@ -142,5 +158,7 @@ class ZipFile {
 }  // namespace
 
 InputFile::Member zip_member(std::string const& path, std::string const& name) { return ZipFile{path}.member(name); }
+std::vector<InputFile::Member> zip_members(std::string const& path) { return ZipFile{path}.members(); }
+std::vector<std::string> zip_names(std::string const& path) { return ZipFile{path}.names(); }
 
 }  // namespace coldpress::data

@@ -70,7 +70,7 @@ TEST_CASE("read_npy says what is wrong") {
   minor[7] = 1;
   CHECK(contains(refusal(minor), "version 1.1, expected 1.0, 2.0 or 3.0"));
   CHECK(contains(refusal(npy(header(">f4", "(1,)"), "abcd")),
-                 "type '>f4', expected one of <f4, <f8, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8, <i8"));
+                 "type '>f4', expected one of <f4, <f8, <f2, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8, <i8"));
   CHECK(contains(refusal(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }", "abcd")),
                  "is in Fortran order, expected C order"));
   CHECK(contains(refusal(npy(header("<f4", "(2,)"), "abcd")), "more than the file can hold"));
