@@ -42,8 +42,15 @@ std::string described(Blob const& blob) { return "'" + printable(blob.origin) + 
 
 using Weight = dynamic::Executable::Weight;
 
-/// The blobs of each weight: several if layers share it.
-using Assigned = std::vector<std::vector<Blob const*>>;
+/// The blobs of each weight by the name that it has in a layer: several names if layers share it, and several blobs if
+/// they are parts.
+using Assigned = std::vector<std::vector<std::pair<std::string, std::vector<Blob const*>>>>;
+
+void add(Assigned::value_type& uses, std::string const& name, Blob const* blob) {
+  auto use = std::ranges::find(uses, name, &Assigned::value_type::value_type::first);
+  if (use == uses.end()) use = uses.insert(uses.end(), {name, {}});
+  use->second.push_back(blob);
+}
 
 Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& weights, std::vector<Blob> const& blobs,
                 bool allow_missing, Conversion& conversion) {
@@ -58,7 +65,7 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
   Problems problems;
   Assigned assigned(weights.size());
   std::vector<bool> named(weights.size());  // weights for which the file has something, even if it does not fit
-  std::set<std::string> seen;
+  std::set<std::pair<std::string, Index>> seen;
   for (Blob const& blob : blobs) {
     auto const found = by_name.find(blob.layer + blob.suffix);
     if (blob.implied && found == by_name.end()) continue;
@@ -71,15 +78,17 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
       continue;
     }
     auto const& [name, weight] = *found;
-    auto const expected = persist::extents_of(weights[weight].shape);
+    auto const expected = blob.part ? blob.part->shape : persist::extents_of(weights[weight].shape);
     named[weight] = true;
-    if (!seen.insert(name).second) {
+    if (!seen.emplace(name, blob.part ? blob.part->first : 0).second) {
       problems.add(described(blob) + " is a second blob for weight '" + printable(name) + "'");
+    } else if (!blob.read) {
+      problems.add("nothing in the file is for " + described(blob) + ", a part of weight '" + printable(name) + "'");
     } else if (without_ones(blob.shape) != without_ones(expected)) {
-      problems.add(described(blob) + " does not fit weight '" + printable(name) + "', which has shape " +
-                   persist::text(expected));
+      problems.add(described(blob) + " does not fit " + (blob.part ? "its part of " : "") + "weight '" +
+                   printable(name) + "', which has shape " + persist::text(expected));
     } else {
-      assigned[weight].push_back(&blob);
+      add(assigned[weight], name, &blob);
     }
   }
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -94,12 +103,21 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
   return assigned;
 }
 
-std::vector<float> values_of(Blob const& blob, Index size) {
+/// The values that the blobs have of a weight of that size.
+std::vector<float> values_of(std::vector<Blob const*> const& blobs, Index size) {
   std::vector<float> values(static_cast<std::size_t>(size));
-  blob.read(values);
-  if (Index const bad = first_not_finite<float>(values); bad >= 0) {
-    throw DataError{"'" + printable(blob.origin) + "': value " + std::to_string(bad) +
-                    " is infinite, NaN or beyond the range of a float"};
+  for (Blob const* const blob : blobs) {
+    std::span<float> part = values;
+    if (blob->part) {
+      Index count = 1;
+      for (Index const extent : blob->part->shape) count *= extent;
+      part = part.subspan(static_cast<std::size_t>(blob->part->first), static_cast<std::size_t>(count));
+    }
+    blob->read(part);
+    if (Index const bad = first_not_finite<float>(part); bad >= 0) {
+      throw DataError{"'" + printable(blob->origin) + "': value " + std::to_string(bad) +
+                      " is infinite, NaN or beyond the range of a float"};
+    }
   }
   return values;
 }
@@ -118,15 +136,15 @@ Conversion fill(dynamic::LayerConfig config, std::vector<Blob> const& blobs, Opt
           : dynamic::Layer::from_config(cpu, std::move(config), options.input, options.seed);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     std::vector<float> first;
-    for (Blob const* const blob : assigned[i]) {
-      auto values = values_of(*blob, weights[i].shape.size());
-      conversion.filled.emplace_back(blob->layer + blob->suffix, printable(blob->origin));
+    for (auto const& [name, parts] : assigned[i]) {
+      auto values = values_of(parts, weights[i].shape.size());
+      for (Blob const* const blob : parts) conversion.filled.emplace_back(name, printable(blob->origin));
       if (first.empty()) {
         layer.executable().write(dynamic::Executable::data, static_cast<int>(i), values);
         first = std::move(values);
       } else if (values != first) {
-        throw MismatchError{"'" + printable(blob->origin) + "' is shared with '" +
-                            printable(assigned[i].front()->origin) + "', but has other values"};
+        throw MismatchError{"'" + printable(parts.front()->origin) + "' is shared with '" +
+                            printable(assigned[i].front().second.front()->origin) + "', but has other values"};
       }
     }
   }

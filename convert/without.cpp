@@ -2,6 +2,7 @@
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/convert/safetensors.hpp>
 
 namespace coldpress::convert {
 namespace {
@@ -34,6 +35,12 @@ data::NpyArray read_caffe_mean(std::string const&) { refuse("Caffe's files", "pr
 #ifndef COLDPRESS_CONVERT_NAM
 NamModel read_nam(std::string const&, NamOptions const&) { refuse(".nam files", "nlohmann-json"); }
 void write_nam(std::string const&, persist::Model const&, NamMetadata const&) { refuse(".nam files", "nlohmann-json"); }
+Conversion read_safetensors(std::string const&, dynamic::LayerConfig, Options const&) {
+  refuse("safetensors files", "nlohmann-json");
+}
+void write_safetensors(std::string const&, persist::Model const&, NameMap const&) {
+  refuse("safetensors files", "nlohmann-json");
+}
 #endif
 
 }  // namespace coldpress::convert

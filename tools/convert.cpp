@@ -6,8 +6,11 @@
 #include "writable.hpp"
 
 #include <coldpress/convert/caffe.hpp>
+#include <coldpress/convert/format.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/convert/npz.hpp>
+#include <coldpress/convert/safetensors.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
@@ -25,6 +28,7 @@ struct Format {
   std::string name;
   std::vector<std::string> endings;
   bool weights_only = false;  // networks are read into a config
+  bool named = false;         // its tensors may have the names of a map
   std::function<Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network = {};
   std::function<void(std::string const&, persist::Model const&)> write_network = {};
   std::function<data::NpyArray(std::string const&)> read_array = {};
@@ -37,7 +41,24 @@ struct Nam {
   std::vector<double> sizes = {};
 };
 
-std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<Nam>()) {
+/// A format whose tensors have PyTorch's names, or those of a map.
+Format state_dict(std::string const& name, decltype(convert::read_npz)& read, decltype(convert::write_npz)& write,
+                  std::shared_ptr<convert::NameMap> const& names) {
+  return {.name = name,
+          .endings = {"." + name},
+          .weights_only = true,
+          .named = true,
+          .read_network =
+              [&read, names](std::string const& path, dynamic::LayerConfig config, convert::Options options) {
+                options.names = *names;
+                return read(path, std::move(config), options);
+              },
+          .write_network = [&write, names](std::string const& path,
+                                           persist::Model const& model) { write(path, model, *names); }};
+}
+
+std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<Nam>(),
+                            std::shared_ptr<convert::NameMap> const& names = std::make_shared<convert::NameMap>()) {
   return {
       {.name = "juice",
        .endings = {".juice"},
@@ -64,6 +85,8 @@ std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<N
        .weights_only = true,
        .read_network = convert::read_caffe,
        .read_array = convert::read_caffe_mean},
+      state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, names),
+      state_dict("npz", convert::read_npz, convert::write_npz, names),
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
          data::write_npy(path, array.extents, array.values);
        }}};
@@ -82,8 +105,8 @@ bool can_be_written(Format const& format) { return format.write_network || forma
 
 /// The format of that name, or that of the file's ending if there is no name.
 Format format_of(std::string const& option, std::string const& name, std::string const& path,
-                 std::shared_ptr<Nam> const& nam) {
-  for (Format& format : formats(nam)) {
+                 std::vector<Format> const& all) {
+  for (Format const& format : all) {
     auto const ends = [&](std::string const& ending) { return path.ends_with(ending); };
     if (name.empty() ? std::ranges::any_of(format.endings, ends) : format.name == name) return format;
   }
@@ -91,11 +114,21 @@ Format format_of(std::string const& option, std::string const& name, std::string
       option, "is required, because the ending of '" + persist::printable(path) + "' is that of no known format");
 }
 
+/// The name of the format that the content of a file says, if it is one that is read; otherwise its ending decides.
+std::string known_by_content(std::string const& path, std::vector<Format> const& all) {
+  convert::refuse_pickles(path);
+  std::string_view const name = convert::format_of_content(path);
+  bool const read =
+      std::ranges::any_of(all, [&](Format const& format) { return format.name == name && can_be_read(format); });
+  return read ? std::string{name} : "";
+}
+
 struct ConvertOptions {
-  std::string input, output, from, to, config;
+  std::string input, output, from, to, config, map;
   std::vector<Index> sample;
   convert::Options options;
   std::shared_ptr<Nam> nam = std::make_shared<Nam>();
+  std::shared_ptr<convert::NameMap> names = std::make_shared<convert::NameMap>();
 };
 
 /// What is not said by the network alone.
@@ -163,22 +196,28 @@ void convert_array(Format const& from, Format const& to, ConvertOptions const& o
 }
 
 void convert_file(ConvertOptions const& options) {
-  Format const from = format_of("--from", options.from, options.input, options.nam);
-  Format const to = format_of("--to", options.to, options.output, options.nam);
+  auto const all = formats(options.nam, options.names);
+  std::string const content = options.from.empty() ? known_by_content(options.input, all) : options.from;
+  Format const from = format_of("--from", content, options.input, all);
+  Format const to = format_of("--to", options.to, options.output, all);
   if (options.nam->size != 1 && from.name != "nam")
     throw CLI::ValidationError("--size", "is for .nam files, which may have several networks");
+  if (!options.map.empty() && from.named == to.named)
+    throw CLI::ValidationError("--map", "is for one file of weights whose tensors have names: safetensors or npz");
   Files files;
   files.reads("INPUT", options.input);
   files.reads("--config", options.config);
+  files.reads("--map", options.map);
   files.writes("OUTPUT", options.output);
   files.check_writable();
+  if (!options.map.empty()) *options.names = convert::read_name_map(options.map);
   if (from.read_network && to.write_network) return convert_network(from, to, options);
   if (from.read_array && to.write_array) return convert_array(from, to, options);
   throw CLI::ValidationError("--to", "is " + to.name + ", to which files of " + from.name + " cannot be converted");
 }
 
 std::string explanation() {
-  std::string text = "Formats, and the endings by which they are known:\n";
+  std::string text = "Formats, and the endings by which they are known, if not by their content:\n";
   for (Format const& format : formats()) {
     text += "  " + format.name + ":";
     for (std::string const& ending : format.endings) text += " " + ending;
@@ -193,6 +232,8 @@ std::string explanation() {
          "\nExamples:\n"
          "  coldpress convert lenet.caffemodel --config lenet.capnp.txt -o lenet.juice\n"
          "  coldpress convert lenet.juice lenet.hdf5\n"
+         "  coldpress convert model.safetensors --config net.capnp.txt -o net.juice\n"
+         "  coldpress convert net.juice model.safetensors --map names.txt\n"
          "  coldpress convert mean.binaryproto mean.npy\n"
          "  coldpress convert amp.nam amp.juice\n";
 }
@@ -203,7 +244,8 @@ void add_convert(CLI::App& app) {
   auto const options = std::make_shared<ConvertOptions>();
   auto* const command = app.add_subcommand(
       "convert",
-      "Reads weights of Mocha and Caffe into the network of a config, and networks of .nam files, and writes them");
+      "Reads weights of PyTorch, Mocha and Caffe into the network of a config, and networks of .nam files, and writes "
+      "them");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
@@ -212,9 +254,13 @@ void add_convert(CLI::App& app) {
         ->type_name(name)
         ->check(one_of(names(has)));
   };
-  add_format("--from", options->from, "The format of INPUT, if its ending does not say it: ", can_be_read);
+  add_format("--from", options->from,
+             "The format of INPUT, if neither its content nor its ending says it: ", can_be_read);
   add_format("--to", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
   command->add_option("--config", options->config, "File with the network that the weights are for")->type_name(file);
+  command
+      ->add_option("--map", options->map, "File with lines THEIRS = OURS, for names that are not those of the config")
+      ->type_name(file);
   command
       ->add_option("--input", options->sample,
                    "Extents of one sample, if the config declares none; for a .nam file, steps and channels")

@@ -187,5 +187,39 @@ TEST_CASE("convert chooses the network of a .nam file by its size") {
                  "--size: is for .nam files, which may have several networks"));
 }
 
+bool reads_safetensors() {
+  bool const has = !contains(run({"convert", "missing.safetensors", "a.juice", "--config", "missing"}).err,
+                             "without which coldpress::convert") &&
+                   reads_nam();
+  return has;
+}
+
+TEST_CASE("convert exchanges weights with PyTorch, knows their files by content, and takes a map of names") {
+  if (!has_command() || !reads_safetensors()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put(
+      "net.capnp.txt",
+      "(network = (name = \"net\", layerType = (sequential = (inputs = [(name = \"x\", sampleShape = [2])], layers = ["
+      "(name = \"fc\", layerType = (linear = (outputSize = 1)))]))))");
+  std::string header = R"({"fc.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},)"
+                       R"("fc.bias":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})";
+  header.resize(128, ' ');
+  std::string const file = folder.put("weights", "\x80" + std::string(7, '\0') + header + std::string(12, '\0')),
+                    juice = folder / "a.juice", map = folder.put("map", "model.* = *\n");
+  CHECK(output({"convert", file, "--config", config, "-o", juice}) ==
+        "fc-0 from fc.weight\nfc-0-bias from fc.bias\n" + juice + ": 3 parameters\n");
+  for (std::string const ending : {".safetensors", ".npz"}) {
+    std::string const other = folder / ("b" + ending), again = folder / "again.juice";
+    CHECK(output({"convert", juice, other, "--map", map}) == other + ": 3 parameters\n");
+    CHECK(contains(failure({"convert", other, again, "--config", config}), "nothing in the file is for weight 'fc-0'"));
+    CHECK(contains(output({"convert", other, again, "--config", config, "--map", map}), "fc-0 from model.fc.weight\n"));
+    CHECK(content(again) == content(juice));
+  }
+  CHECK(contains(bad_use({"convert", juice, folder / "b.juice", "--map", map}), "--map: is for one file of weights"));
+  CHECK(contains(bad_use({"convert", file, juice}), "--config is required"));
+  std::string const pickle = folder.put("a.pt", "\x80\x02}q.");
+  CHECK(contains(failure({"convert", pickle, juice}), "a.pt: is a pickle of Python, which is a program, and is not read"));
+}
+
 }  // namespace
 }  // namespace coldpress::command

@@ -21,12 +21,31 @@ struct Blob {
   std::function<void(std::span<float>)> read;  // writes all values; called once, after everything was checked
   bool implied =
       false;  // not in the file, but what its format means without it: ignored if the config has no such weight
+
+  /// Some of the values of a weight: from one on, as many as the shape has, which replaces that of the weight.
+  struct Part {
+    Index first = 0;
+    std::vector<Index> shape = {};
+  };
+  std::optional<Part> part = {};  // all of them. A part whose `read` is empty is known to be missing
 };
+
+/// How a file calls what the config calls otherwise, for formats whose tensors have PyTorch's names. The names of each
+/// line, THEIRS and OURS, are those of a tensor, or of a module and all that is in it. One * in both stands for any
+/// text. The first line that applies is taken; a tensor of a line without OURS is left out. OURS may also be the name
+/// of a weight in our files ("norm-0-mean"), for a tensor with our layout.
+struct NameMap {
+  std::vector<std::pair<std::string, std::string>> lines = {};
+};
+
+/// Reads a file of lines THEIRS = OURS; # begins a comment. Throws FileError, and FormatError with the line.
+[[nodiscard]] NameMap read_name_map(std::string const& path);
 
 struct Options {
   std::optional<Shape> input = {};  // the shape of one sample, if the config declares none
   bool allow_missing = false;       // weights that the file lacks keep their initial values
   std::uint64_t seed = 0;           // of the initial values
+  NameMap names = {};               // for read_safetensors and read_npz
 };
 
 /// A network that is complete, and how its weights came about.
@@ -42,8 +61,9 @@ struct Conversion {
 ///
 /// Throws MismatchError, which names everything that does not fit with the shapes of both sides: a blob of another
 /// shape, a blob of a layer that has no such weight, a blob that is there twice, a weight other than a bias that is
-/// missing, and a weight that layers share but that has other values in each. Throws DataError for a value that is not
-/// finite, and what Layer::from_config throws for a wrong config. No value is read before all shapes fit.
+/// missing, a part that is missing, and a weight that layers share but that has other values in each. Throws DataError
+/// for a value that is not finite, and what Layer::from_config throws for a wrong config. No value is read before all
+/// shapes fit.
 [[nodiscard]] Conversion fill(dynamic::LayerConfig config, std::vector<Blob> const& blobs, Options const& options = {});
 
 }  // namespace coldpress::convert

@@ -1,0 +1,78 @@
+#include <coldpress/convert/format.hpp>
+
+#include <coldpress/core/error.hpp>
+
+#include "data/positioned_file.hpp"
+#include "data/zip_file.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace coldpress::convert {
+namespace {
+
+constexpr std::size_t most_read = 4096;
+constexpr std::string_view of_npy = "\x93NUMPY", of_hdf5 = "\x89HDF\r\n\x1a\n", of_zip = "PK\3\4",
+                           of_empty_zip = "PK\5\6";
+
+/// A length of 8 bytes, and the header that it is that of.
+bool is_safetensors(std::string_view begin, std::uint64_t size) {
+  if (begin.size() < 10 || begin[8] != '{') return false;
+  std::uint64_t length = 0;
+  for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(begin[i]);
+  return length <= size - 8;
+}
+
+/// The bytes with which a pickle of protocol 2 to 5 begins.
+bool is_pickle(std::string_view begin) {
+  return begin.size() > 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5;
+}
+
+std::string_view format_of_members(std::string const& path) {
+  auto const names = data::zip_names(path);
+  auto const any = [&](std::string_view end) {
+    return std::ranges::any_of(names, [&](std::string const& name) { return name.ends_with(end); });
+  };
+  if (any(".pkl")) return "pickle";
+  if (any("model.weights.h5") && any("config.json")) return "keras";
+  return any(".npy") ? "npz" : "";
+}
+
+/// What the first key of an object says that only one of the formats has.
+std::string_view format_of_json(std::string_view begin) {
+  if (begin.find_first_not_of(" \t\r\n") == std::string_view::npos || begin[begin.find_first_not_of(" \t\r\n")] != '{')
+    return "";
+  auto const in_shape = begin.find("\"in_shape\""), architecture = begin.find("\"architecture\"");
+  if (in_shape == architecture) return "";
+  return in_shape < architecture ? "rtneural" : "nam";
+}
+
+}  // namespace
+
+std::string_view format_of_content(std::string const& path) {
+  try {
+    data::PositionedFile const file{path};
+    std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), most_read)), '\0');
+    file.read(0, std::as_writable_bytes(std::span{bytes}));
+    std::string_view const begin = bytes;
+    if (begin.starts_with(of_npy)) return "npy";
+    if (begin.starts_with(of_hdf5)) return "hdf5";
+    if (begin.starts_with(of_zip) || begin.starts_with(of_empty_zip)) return format_of_members(path);
+    if (is_safetensors(begin, file.size())) return "safetensors";
+    return is_pickle(begin) ? "pickle" : format_of_json(begin);
+  } catch (Error const&) {
+    return "";  // the reader of the format that the ending says will say what is wrong
+  }
+}
+
+void refuse_pickles(std::string const& path) {
+  if (format_of_content(path) != "pickle") return;
+  UnsupportedError error{
+      "is a pickle of Python, which is a program, and is not read; save the weights in Python with "
+      "safetensors.torch.save_file(model.state_dict(), \"model.safetensors\"), or the whole network with "
+      "torch.onnx.export(model, inputs, \"model.onnx\")"};
+  error.in_file(path);
+  throw error;
+}
+
+}  // namespace coldpress::convert

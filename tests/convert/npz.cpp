@@ -1,0 +1,73 @@
+#include <coldpress/convert/npz.hpp>
+
+#include "convert/torch_networks.hpp"
+
+using namespace torch_test;
+
+namespace {
+
+template <class Expected = FormatError>
+std::string refused(std::string const& bytes, dynamic::LayerConfig const& config = images()) {
+  TemporaryFolder const folder;
+  std::string const path = folder.put("a.npz", bytes),
+                    said = message<Expected>([&] { static_cast<void>(read_npz(path, config)); });
+  CHECK(said.starts_with(path + ": "));
+  return said.substr(path.size() + 2);
+}
+
+}  // namespace
+
+TEST_CASE("a state_dict in a .npz file is the network of the same weights in a .safetensors file") {
+  auto const read = read_npz(file("images.npz"), images());
+  CHECK(difference(read.model, "images") < 1e-5f);
+  CHECK(read.filled.front() == std::pair<std::string, std::string>{"features.0-0", "features.0.weight"});
+  if (!has_safetensors()) return;
+  CHECK(read.model == read_safetensors(file("images.safetensors"), images()).model);
+  CHECK(read_npz(file("images.f16.npz"), images()).model ==
+        read_safetensors(file("images.f16.safetensors"), images()).model);
+}
+
+TEST_CASE("what is written as .npz is read bit for bit, under the names of a map") {
+  TemporaryFolder const folder;
+  auto const model = read_npz(file("images.npz"), images()).model;
+  write_npz(folder / "a.npz", model);
+  CHECK(read_npz(folder / "a.npz", images()).model == model);
+  NameMap const names{{{"net.*", "*"}}};
+  write_npz(folder / "b.npz", model, names);
+  CHECK(read_npz(folder / "b.npz", images(), {.names = names}).model == model);
+  CHECK(contains(content(folder / "b.npz"), "net.features.1.running_mean.npy"));
+  auto const source = data::open_npz(folder / "b.npz", "net.features.1.running_mean");  // as any other .npz file
+  CHECK(source->size() == 4);
+}
+
+TEST_CASE("a .npz file that is damaged is a typed error, and what it does not have is said") {
+  CHECK(contains(refused("no zip"), "is not a zip file, or is cut short"));
+  CHECK(contains(refused("PK\5\6" + std::string(18, '\0')), "has no arrays: none of its members ends in .npy"));
+  for (char const* const name : {"images.npz", "images.f16.npz"}) {
+    std::string const bytes = content(file(name));
+    for (std::size_t size = 0; size < bytes.size(); size += 53) {
+      INFO("cut to " << size << " bytes");
+      CHECK_FALSE(refused(bytes.substr(0, size)).empty());
+    }
+    TemporaryFolder const folder;
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 29) {
+      INFO("bit " << bit);
+      std::string flipped = bytes;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+      std::string const path = folder.put("a.npz", flipped);
+      try {
+        static_cast<void>(read_npz(path, images()));
+      } catch (Error const& error) {
+        CHECK(error.file() == path);
+      }
+    }
+  }
+  CHECK(contains(refused(content(file("bomb.npz"))),
+                 "member 'classifier.weight.npy': the header promises {2097152} values, more than the file can hold"));
+  auto other = images();
+  std::get<Linear>(std::get<dynamic::SequentialConfig>(other.layer_type).layers.back().layer_type).output_size = 4;
+  CHECK(
+      refused<MismatchError>(content(file("images.npz")), other) ==
+      "'classifier.weight' [3, 64] does not fit weight 'classifier-0', which has shape [4, 64]; 'classifier.bias' [3] "
+      "does not fit weight 'classifier-0-bias', which has shape [4]");
+}
