@@ -6,6 +6,7 @@
 #include "nam_parse.hpp"
 #include "nam_write.hpp"
 #include "weights.hpp"
+#include "whole_network.hpp"
 
 #include <cmath>
 #include <span>
@@ -46,25 +47,13 @@ NamMetadata metadata_of(nam::Parsed const& parsed) {
   return metadata;
 }
 
-/// The weights in the order and with the shapes of the config.
-std::vector<persist::NamedTensor> tensors_of(dynamic::LayerConfig const& config, nam::Weights const& weights) {
-  std::vector<persist::NamedTensor> tensors;
-  for (auto const& weight : dynamic::weights_of(config)) {
-    auto shape = persist::extents_of(weight.shape);
-    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // as in every file
-    tensors.push_back({weight.name, std::move(shape), weights.find(weight.name)->second});
-  }
-  return tensors;
-}
-
 Shape input_of(nam::Network const& network, std::optional<Shape> const& given) {
   Index const channels = network.inputs();
   auto const* const wavenet = std::get_if<nam::WaveNet>(&network.kind);
   // The output of an LSTM has steps, so that all that is added to it must have them, too.
   bool const steps = wavenet && wavenet->condition && std::holds_alternative<nam::Lstm>(wavenet->condition->kind);
   if (!given) return steps ? Shape{1, channels} : Shape{channels};
-  if (given->rank() < 1 || given->rank() > 2 || given->last() != channels ||
-      (steps && given->rank() == 1)) {
+  if (given->rank() < 1 || given->rank() > 2 || given->last() != channels || (steps && given->rank() == 1)) {
     throw ShapeError{"the input is " + to_string(*given) + ", but the network reads {steps, " +
                      std::to_string(channels) + "}"};
   }
@@ -117,10 +106,10 @@ NamModel read_nam(std::string const& path, NamOptions const& options) {
     auto parsed = nam::parse_model(Node{json, ""}, options.size);
     NamModel result{.model = {}, .metadata = metadata_of(parsed), .sizes = parsed.sizes};
     auto const input = input_of(parsed.network, options.input);
-    result.model.config = nam::to_config(parsed.network, input, parsed.network.weights);
+    auto config = nam::to_config(parsed.network, input, parsed.network.weights);
+    result.model = model_of(std::move(config), parsed.network.weights);
     result.model.name = result.metadata.name.value_or("network");
     result.model.metadata = entries_of(result.metadata);
-    result.model.weights = tensors_of(result.model.config, parsed.network.weights);
     return result;
   });
 }

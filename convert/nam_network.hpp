@@ -1,7 +1,7 @@
 // The architectures of .nam files as plain data, which reading and writing share.
 #pragma once
 
-#include <coldpress/dynamic/layer_config.hpp>
+#include "whole_network.hpp"
 
 #include <array>
 #include <functional>
@@ -100,7 +100,7 @@ struct Fir {
   bool bias = false;
 };
 
-using Weights = std::map<std::string, std::vector<float>, std::less<>>;  // by their names in our files
+using convert::Weights;
 
 struct Network {
   std::variant<WaveNet, Lstm, ConvNet, Fir> kind;

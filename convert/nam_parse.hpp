@@ -1,10 +1,12 @@
 // From the JSON of a .nam file to the plain data of an architecture, with its weights.
 #pragma once
 
+#include "json_node.hpp"
 #include "nam_network.hpp"
-#include "nam_node.hpp"
 
 namespace coldpress::convert::nam {
+
+using json::Json, json::Node, json::described, json::grouped, json::parse_json;
 
 /// One model of a file: a file itself, an entry of a container, or a network that makes a condition.
 struct Parsed {

@@ -1,10 +1,12 @@
 // From the plain data of an architecture to the JSON of a .nam file.
 #pragma once
 
+#include "json_node.hpp"
 #include "nam_network.hpp"
-#include "nam_node.hpp"
 
 namespace coldpress::convert::nam {
+
+using json::Json, json::Node, json::described, json::grouped, json::parse_json;
 
 /// What a file has beside its network.
 struct Beside {

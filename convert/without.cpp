@@ -2,6 +2,7 @@
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
 
 namespace coldpress::convert {
@@ -35,6 +36,9 @@ data::NpyArray read_caffe_mean(std::string const&) { refuse("Caffe's files", "pr
 #ifndef COLDPRESS_CONVERT_NAM
 NamModel read_nam(std::string const&, NamOptions const&) { refuse(".nam files", "nlohmann-json"); }
 void write_nam(std::string const&, persist::Model const&, NamMetadata const&) { refuse(".nam files", "nlohmann-json"); }
+persist::Model read_rtneural(std::string const&, RtneuralOptions const&) {
+  refuse("RTNeural's files", "nlohmann-json");
+}
 Conversion read_safetensors(std::string const&, dynamic::LayerConfig, Options const&) {
   refuse("safetensors files", "nlohmann-json");
 }

@@ -10,6 +10,7 @@
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
 #include <coldpress/convert/npz.hpp>
+#include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/transform.hpp>
@@ -85,6 +86,12 @@ std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<N
        .weights_only = true,
        .read_network = convert::read_caffe,
        .read_array = convert::read_caffe_mean},
+      {.name = "rtneural",
+       .endings = {".json"},
+       .read_network =
+           [](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+             return Conversion{.model = convert::read_rtneural(path, {.input = options.input})};
+           }},
       state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, names),
       state_dict("npz", convert::read_npz, convert::write_npz, names),
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
@@ -235,6 +242,7 @@ std::string explanation() {
          "  coldpress convert model.safetensors --config net.capnp.txt -o net.juice\n"
          "  coldpress convert net.juice model.safetensors --map names.txt\n"
          "  coldpress convert mean.binaryproto mean.npy\n"
+         "  coldpress convert model.json net.juice\n"
          "  coldpress convert amp.nam amp.juice\n";
 }
 
@@ -242,10 +250,10 @@ std::string explanation() {
 
 void add_convert(CLI::App& app) {
   auto const options = std::make_shared<ConvertOptions>();
-  auto* const command = app.add_subcommand(
-      "convert",
-      "Reads weights of PyTorch, Mocha and Caffe into the network of a config, and networks of .nam files, and writes "
-      "them");
+  auto* const command = app.add_subcommand("convert",
+                                           "Reads weights of PyTorch, Mocha and Caffe into the network of a config, "
+                                           "and networks of RTNeural and of .nam files, "
+                                           "and writes them");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
@@ -263,7 +271,7 @@ void add_convert(CLI::App& app) {
       ->type_name(file);
   command
       ->add_option("--input", options->sample,
-                   "Extents of one sample, if the config declares none; for a .nam file, steps and channels")
+                   "Extents of one sample, if the config declares none; for models of sound, steps and channels")
       ->type_name(number)
       ->check(at_least_1())
       ->expected(1, Shape::max_rank);

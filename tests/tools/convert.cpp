@@ -218,7 +218,22 @@ TEST_CASE("convert exchanges weights with PyTorch, knows their files by content,
   CHECK(contains(bad_use({"convert", juice, folder / "b.juice", "--map", map}), "--map: is for one file of weights"));
   CHECK(contains(bad_use({"convert", file, juice}), "--config is required"));
   std::string const pickle = folder.put("a.pt", "\x80\x02}q.");
-  CHECK(contains(failure({"convert", pickle, juice}), "a.pt: is a pickle of Python, which is a program, and is not read"));
+  CHECK(contains(failure({"convert", pickle, juice}),
+                 "a.pt: is a pickle of Python, which is a program, and is not read"));
+}
+
+TEST_CASE("convert reads models of RTNeural, whatever their files are called") {
+  if (!has_command() || !reads_nam()) return;
+  TemporaryFolder folder;
+  std::string const
+      text = R"({"in_shape": [null, 1], "layers": [{"type": "dense", "activation": "tanh", "shape": [null, 2],)"
+             R"( "weights": [[[1, 2]], [3, 4]]}]})",
+      file = folder.put("model", text), juice = folder / "a.juice";
+  CHECK(output({"convert", file, juice}) == juice + ": 4 parameters\n");
+  CHECK(persist::read_model(juice).weights[0].values == std::vector<float>{1, 2});
+  CHECK(output({"convert", folder.put("model.json", text), juice, "--input", "8", "1"}) == juice + ": 4 parameters\n");
+  auto const config = persist::read_model(juice).config;
+  CHECK(std::get<dynamic::SequentialConfig>(config.layer_type).inputs[0].shape == Shape{8, 1});
 }
 
 }  // namespace

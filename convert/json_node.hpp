@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace coldpress::convert::nam {
+namespace coldpress::convert::json {
 
 using Json = nlohmann::json;
 
@@ -65,4 +65,4 @@ std::string grouped(Index number);
 /// The value of a JSON text. Throws FormatError with line and column, and for values that are more than 64 deep.
 Json parse_json(std::string_view text);
 
-}  // namespace coldpress::convert::nam
+}  // namespace coldpress::convert::json

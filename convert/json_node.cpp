@@ -1,11 +1,11 @@
-#include "nam_node.hpp"
+#include "json_node.hpp"
 
 #include <coldpress/persist/model.hpp>
 
 #include <cmath>
 #include <limits>
 
-namespace coldpress::convert::nam {
+namespace coldpress::convert::json {
 namespace {
 
 constexpr int max_depth = 64;
@@ -114,4 +114,4 @@ std::string Node::text() const {
 
 void Node::expected(std::string const& what) const { refuse("got " + described(*value_) + ", expected " + what); }
 
-}  // namespace coldpress::convert::nam
+}  // namespace coldpress::convert::json
