@@ -230,12 +230,45 @@ put("nam", "number-too-large", b'{"version":"0.5.4","architecture":"Linear","con
 put("nam", "not-utf-8", b'{"version":"0.5.4\xff"}')
 
 
+# Models of RTNeural.
+def rtneural(kind, outputs, *weights, **more):
+    return {"type": kind, "activation": "", "shape": [None, None, outputs], "weights": list(weights)} | more
+
+
+def zeros_of(*extents):
+    return [zeros_of(*extents[1:]) for _ in range(extents[0])] if extents else 0.25
+
+
+conv = {"kernel_size": [2], "dilation": [2], "groups": 1}
+conv2d = {"kernel_size_time": 2, "kernel_size_feature": 2, "dilation": 1, "strides": 1, "num_filters_in": 1, "num_features_in": 3,
+          "num_filters_out": 2, "padding": "valid", "shape": [None, None, 2, 2]}
+rtneurals = {
+    "dense": (1, [rtneural("dense", 2, zeros_of(1, 2), zeros_of(2), activation="tanh"), rtneural("prelu", 2, zeros_of(1, 2)),
+                  rtneural("dense", 1, zeros_of(2, 1), activation="softmax")]),
+    "convolution": (2, [rtneural("conv1d", 2, zeros_of(2, 2, 2), zeros_of(2), **conv), rtneural("batchnorm", 2, *[zeros_of(2)] * 4, epsilon=0.1)]),
+    "gru": (1, [rtneural("gru", 2, zeros_of(1, 6), zeros_of(2, 6), zeros_of(2, 6), activation="tanh"), rtneural("activation", 2, activation="elu")]),
+    "lstm": (1, [rtneural("lstm", 1, zeros_of(1, 4), zeros_of(1, 4), zeros_of(4))]),
+    "conv2d": (3, [rtneural("conv2d", 4, zeros_of(2, 2, 1, 2), zeros_of(2), **conv2d),
+                   rtneural("batchnorm2d", 4, zeros_of(2), zeros_of(2), epsilon=0.1, num_filters_in=2, shape=[None, None, 2, 2])]),
+    "conv2d-of-2-48": (65536, [rtneural("conv2d", 4, [], **(conv2d | {"num_features_in": 65536, "kernel_size_time": 65536,
+                                                                   "shape": [None, None, 65535, 1], "num_filters_out": 1}))]),
+    "history-of-2-40": (1, [rtneural("conv1d", 1, zeros_of(1, 1, 1), **(conv | {"kernel_size": 2**20, "dilation": 2**20}))]),
+    "features-of-2-40": (2**40, [rtneural("activation", 2**40, activation="tanh")]),
+    "unknown": (1, [rtneural("flatten", 1)]),
+}
+for name, (features, layers) in rtneurals.items():
+    put("rtneural", name, json.dumps({"in_shape": [None, None, features], "layers": layers}, separators=(",", ":")).encode())
+put("rtneural", "deep", b"[" * 500)
+put("rtneural", "cut-in-the-middle", json.dumps({"in_shape": [None, 1], "layers": rtneurals["gru"][1]}).encode()[:300])
+
+
 def archive(members, method=zipfile.ZIP_DEFLATED, **how):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
         for name, content in members:
-            with file.open(zipfile.ZipInfo(name), "w", **how) as member:
-                member._compress_type = method
+            described = zipfile.ZipInfo(name)
+            described.compress_type = method
+            with file.open(described, "w", **how) as member:
                 member.write(content)
     return buffer.getvalue()
 
@@ -253,6 +286,58 @@ put("dataset", "npz-without-members", dataset(4, archive([])))
 put("dataset", "npz-directory-elsewhere", dataset(4, b"PK\5\6" + struct.pack("<4HIIH", 0, 0, 1, 1, 46, 2**32 - 50, 0)))
 put("dataset", "npz-64-bits-elsewhere", dataset(4, b"PK\6\7" + struct.pack("<IQI", 0, 2**64 - 20, 1)
                                                 + b"PK\5\6" + struct.pack("<4HIIH", 0, 0, 1, 1, 46, 2**32 - 1, 0)))
+
+
+# Weights with PyTorch's names, for the network of state_dict.hpp.
+state_dict = {"c.weight": (2, 2, 2), "c.bias": (2,), "n.running_mean": (2,), "n.running_var": (2,), "r.weight_ih_l0": (3, 2),
+              "r.weight_hh_l0": (3, 1), "r.bias_ih_l0": (3,), "r.bias_hh_l0": (3,), "l.weight": (1, 2), "l.bias": (1,)}
+
+
+def floats_of(extents):
+    size = 1
+    for extent in extents:
+        size *= extent
+    return struct.pack(f"<{size}f", *(i / 4 for i in range(size)))
+
+
+def safetensors(tensors, values, length=None):
+    text = json.dumps(tensors, separators=(",", ":")).encode() if isinstance(tensors, dict) else tensors
+    return struct.pack("<Q", len(text) if length is None else length) + text + values
+
+
+def entry(shape, begin, end, dtype="F32"):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+
+
+entries, values = {}, b""
+for name, shape in state_dict.items():
+    content = floats_of(shape)
+    entries[name] = entry(shape, len(values), len(values) + len(content))
+    values += content
+spoilt("safetensors", "network", safetensors({"__metadata__": {"format": "pt"}, **entries}, values))
+put("safetensors", "hole", safetensors({"l.bias": entry([1], 4, 8)}, bytes(8)))
+put("safetensors", "overlap", safetensors({"l.bias": entry([1], 0, 4), "c.bias": entry([2], 0, 8)}, bytes(8)))
+put("safetensors", "twice", safetensors(b'{"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"a":{}}', bytes(4)))
+put("safetensors", "extents-overflow", safetensors({"a": entry([2**32, 2**32, 2**32], 0, 4)}, bytes(4)))
+put("safetensors", "offsets-beyond", safetensors({"a": entry([1], 2**64 - 4, 2**64 - 1)}, bytes(4)))
+put("safetensors", "header-of-2-64", safetensors({}, b"", 2**64 - 1))
+put("safetensors", "deep", safetensors(b'{"a":' + b"[" * 500, b""))
+put("safetensors", "empty", safetensors({}, b""))
+put("safetensors", "halves", safetensors({"l.weight": entry([1, 2], 0, 4, "F16"), "l.bias": entry([1], 4, 6, "BF16")}, b"\xff\x03\x00\xb8\x80\x3f"))
+put("safetensors", "integers", safetensors({"l.weight": entry([2], 0, 16, "I64"), "l.bias": entry([], 16, 17, "BOOL")}, bytes(17)))
+put("safetensors", "double-beyond-a-float", safetensors({"l.bias": entry([1], 0, 8, "F64")}, struct.pack("<d", 1e300)))
+put("safetensors", "many-tensors", safetensors({str(i): entry([0], 0, 0) for i in range(300)}, b""))
+put("safetensors", "many-extents", safetensors({"a": entry([1] * 40, 0, 4)}, bytes(4)))
+put("safetensors", "own-names", safetensors({"l-0": entry([1, 2], 0, 8), "r-0": entry([21, 1, 1], 8, 92)}, bytes(92)))
+put("safetensors", "pickle", b"\x80\x02}q\x00.")
+arrays = [(f"{name}.npy", npy(header("<f4", f"({', '.join(map(str, shape))},)"), floats_of(shape))) for name, shape in state_dict.items()]
+for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)):
+    spoilt("npz", name, archive(arrays, method))
+put("npz", "halves", archive([("l.bias.npy", npy(header("<f2", "(1,)"), b"\x00\x3c"))]))
+put("npz", "bomb", archive([("l.weight.npy", npy(header("<f4", "(524288,)"), bytes(1 << 21)))]))
+put("npz", "twice", archive([arrays[0], arrays[0]]))
+put("npz", "pickle", archive([("archive/data.pkl", b"\x80\x02.")]))
+
 table = b'a,b,c\n1,u,2\n3,"v",4\n'
 put("dataset", "csv-label", dataset(5, table.replace(b"1,u", b"x,7").replace(b'"v"', b"8")))
 put("dataset", "csv-label-is-missing", dataset(5, b"u,1\n,2\n"))
