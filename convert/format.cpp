@@ -4,6 +4,9 @@
 
 #include "data/positioned_file.hpp"
 #include "data/zip_file.hpp"
+#ifdef COLDPRESS_CONVERT_KERAS
+#include "keras_file.hpp"
+#endif
 
 #include <algorithm>
 #include <vector>
@@ -26,6 +29,14 @@ bool is_safetensors(std::string_view begin, std::uint64_t size) {
 /// The bytes with which a pickle of protocol 2 to 5 begins.
 bool is_pickle(std::string_view begin) {
   return begin.size() > 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5;
+}
+
+bool has_model_of_keras([[maybe_unused]] std::string const& path) {
+#ifdef COLDPRESS_CONVERT_KERAS
+  return keras::has_model(path);
+#else
+  return false;
+#endif
 }
 
 std::string_view format_of_members(std::string const& path) {
@@ -56,7 +67,7 @@ std::string_view format_of_content(std::string const& path) {
     file.read(0, std::as_writable_bytes(std::span{bytes}));
     std::string_view const begin = bytes;
     if (begin.starts_with(of_npy)) return "npy";
-    if (begin.starts_with(of_hdf5)) return "hdf5";
+    if (begin.starts_with(of_hdf5)) return has_model_of_keras(path) ? "keras" : "hdf5";
     if (begin.starts_with(of_zip) || begin.starts_with(of_empty_zip)) return format_of_members(path);
     if (is_safetensors(begin, file.size())) return "safetensors";
     return is_pickle(begin) ? "pickle" : format_of_json(begin);

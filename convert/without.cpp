@@ -1,5 +1,6 @@
 // What the component does where a library that it needs was not found when it was built.
 #include <coldpress/convert/caffe.hpp>
+#include <coldpress/convert/keras.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
 #include <coldpress/convert/rtneural.hpp>
@@ -26,6 +27,10 @@ bool has_nam() {
 Conversion read_mocha(std::string const&, dynamic::LayerConfig, Options const&) { refuse("Mocha's files", "HDF5"); }
 void write_mocha(std::string const&, persist::Model const&) { refuse("Mocha's files", "HDF5"); }
 data::NpyArray read_mocha_mean(std::string const&) { refuse("Mocha's files", "HDF5"); }
+#endif
+
+#ifndef COLDPRESS_CONVERT_KERAS
+persist::Model read_keras(std::string const&, KerasOptions const&) { refuse("Keras' files", "HDF5 and nlohmann-json"); }
 #endif
 
 #ifndef COLDPRESS_CONVERT_CAFFE

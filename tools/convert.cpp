@@ -7,6 +7,7 @@
 
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/format.hpp>
+#include <coldpress/convert/keras.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
 #include <coldpress/convert/npz.hpp>
@@ -59,6 +60,7 @@ Format state_dict(std::string const& name, decltype(convert::read_npz)& read, de
 }
 
 std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<Nam>(),
+                            std::shared_ptr<bool> const& channels_last = std::make_shared<bool>(),
                             std::shared_ptr<convert::NameMap> const& names = std::make_shared<convert::NameMap>()) {
   return {
       {.name = "juice",
@@ -91,6 +93,13 @@ std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<N
        .read_network =
            [](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
              return Conversion{.model = convert::read_rtneural(path, {.input = options.input})};
+           }},
+      {.name = "keras",
+       .endings = {".keras"},
+       .read_network =
+           [channels_last](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+             return Conversion{
+                 .model = convert::read_keras(path, {.input = options.input, .channels_last = *channels_last})};
            }},
       state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, names),
       state_dict("npz", convert::read_npz, convert::write_npz, names),
@@ -135,6 +144,7 @@ struct ConvertOptions {
   std::vector<Index> sample;
   convert::Options options;
   std::shared_ptr<Nam> nam = std::make_shared<Nam>();
+  std::shared_ptr<bool> channels_last = std::make_shared<bool>();
   std::shared_ptr<convert::NameMap> names = std::make_shared<convert::NameMap>();
 };
 
@@ -203,12 +213,14 @@ void convert_array(Format const& from, Format const& to, ConvertOptions const& o
 }
 
 void convert_file(ConvertOptions const& options) {
-  auto const all = formats(options.nam, options.names);
+  auto const all = formats(options.nam, options.channels_last, options.names);
   std::string const content = options.from.empty() ? known_by_content(options.input, all) : options.from;
   Format const from = format_of("--from", content, options.input, all);
   Format const to = format_of("--to", options.to, options.output, all);
   if (options.nam->size != 1 && from.name != "nam")
     throw CLI::ValidationError("--size", "is for .nam files, which may have several networks");
+  if (*options.channels_last && from.name != "keras")
+    throw CLI::ValidationError("--channels-last", "is for models of Keras");
   if (!options.map.empty() && from.named == to.named)
     throw CLI::ValidationError("--map", "is for one file of weights whose tensors have names: safetensors or npz");
   Files files;
@@ -242,6 +254,7 @@ std::string explanation() {
          "  coldpress convert model.safetensors --config net.capnp.txt -o net.juice\n"
          "  coldpress convert net.juice model.safetensors --map names.txt\n"
          "  coldpress convert mean.binaryproto mean.npy\n"
+         "  coldpress convert model.keras net.juice\n"
          "  coldpress convert model.json net.juice\n"
          "  coldpress convert amp.nam amp.juice\n";
 }
@@ -252,8 +265,8 @@ void add_convert(CLI::App& app) {
   auto const options = std::make_shared<ConvertOptions>();
   auto* const command = app.add_subcommand("convert",
                                            "Reads weights of PyTorch, Mocha and Caffe into the network of a config, "
-                                           "and networks of RTNeural and of .nam files, "
-                                           "and writes them");
+                                           "and networks of Keras, RTNeural "
+                                           "and of .nam files, and writes them");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
@@ -279,6 +292,8 @@ void add_convert(CLI::App& app) {
       ->type_name(number)
       ->check(CLI::Range(0.0, 1.0).description(""))
       ->capture_default_str();
+  command->add_flag("--channels-last", *options->channels_last,
+                    "A model of Keras takes and gives images {height, width, channels}, as there");
   command->add_flag("--allow-missing", options->options.allow_missing,
                     "Weights that the file lacks have their initial values, not only biases");
   command->add_option("--seed", options->options.seed, "Seed of these initial values")

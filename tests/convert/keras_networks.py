@@ -1,18 +1,24 @@
-"""Small networks of Keras: keras_networks.py FOLDER writes those for RTNeural as NAME.json, in the format of its Python
-exporter, with inputs as NAME.x.npy, and the outputs that Keras computes as NAME.y.npy. Needs keras and torch."""
+"""Small networks of Keras: keras_networks.py FOLDER writes some as NAME.keras and NAME.h5, and those for RTNeural as
+NAME.json, in the format of its Python exporter, with inputs as NAME.x.npy, and the outputs that Keras computes as
+NAME.y.npy. Needs keras, torch and h5py."""
 
 import json
 import os
 import pathlib
 import sys
+import tempfile
+import zipfile
 
 os.environ["KERAS_BACKEND"] = "torch"
 
+import h5py
 import keras
 import numpy
 from keras import layers
 
 folder = pathlib.Path(sys.argv[1])
+temporary = tempfile.mkdtemp() + "/model"
+keras.utils.set_random_seed(1)
 
 
 def trained(model):
@@ -71,3 +77,106 @@ rtneural("lstm", 9, (2,), layers.LSTM(3, return_sequences=True, **small), layers
 rtneural("images", 9, (7, 1), layers.Conv2D(2, (3, 3), dilation_rate=(2, 1), **small), layers.BatchNormalization(),
          layers.Activation("relu"), layers.Conv2D(3, (1, 3), strides=(1, 2), padding="same", **small),
          layers.BatchNormalization(center=False, scale=False), layers.Conv2D(1, (2, 2), **small))
+
+
+# Models in Keras' own files.
+def copy(old, new):  # smaller than it was
+    for key, value in old.attrs.items():
+        new.attrs[key] = value
+    for key, value in old.items():
+        if isinstance(value, h5py.Group):
+            copy(value, new.create_group(key))
+        elif key != "seed_generator_state":
+            new[key] = value[()]
+
+
+def own(name, model, batch=2, words=0, expected=None, legacy=True):
+    trained(model)
+    shape = (batch, *(extent or 5 for extent in model.input_shape[1:]))
+    random = numpy.random.default_rng(2)
+    x = random.integers(0, words, shape) if words else random.uniform(-1, 1, shape)
+    model.save(temporary + ".keras")
+    if legacy:
+        model.save(temporary + ".h5")
+    with zipfile.ZipFile(temporary + ".keras") as old, zipfile.ZipFile(folder / f"{name}.keras", "w") as new:
+        for member in old.namelist():
+            new.writestr(zipfile.ZipInfo(member), old.read(member), zipfile.ZIP_DEFLATED)
+    if legacy:
+        with h5py.File(temporary + ".h5") as old, h5py.File(folder / f"{name}.h5", "w", libver="latest") as new:
+            copy(old, new)
+    save(name, x, expected(x) if expected else model.predict(x, verbose=0))
+
+
+def trained(model):  # with the layers in models and wrappers
+    random = numpy.random.default_rng(1)
+    model.set_weights([(w + random.uniform(0.05, 0.45, w.shape)).astype("float32") for w in model.get_weights()])
+    return model
+
+
+own("cnn", keras.Sequential([
+    keras.Input((7, 6, 2)), layers.Rescaling(0.5, 0.1), layers.Conv2D(4, 3, padding="same", activation="relu", name="first", **small),
+    layers.BatchNormalization(momentum=0.9), layers.AveragePooling2D(2), layers.Conv2D(4, (2, 3), strides=2, padding="same", groups=2, **small),
+    layers.PReLU(shared_axes=[1, 2]), layers.Flatten(), layers.Dropout(0.3), layers.Activation("tanh"), layers.Dense(5, "elu", **small),
+    layers.Dense(3, **small), layers.Softmax()]))
+
+
+def block(x, filters):
+    y = layers.DepthwiseConv2D(3, padding="same", depth_multiplier=2, depthwise_initializer=small["kernel_initializer"])(x)
+    y = layers.SeparableConv2D(filters, 2, padding="same", activation="hard_silu")(y)
+    gate = layers.Dense(filters, "sigmoid", **small)(layers.GlobalAveragePooling2D()(y))
+    y = layers.Multiply()([y, layers.Reshape((1, 1, filters))(gate)])
+    return layers.Add()([x, layers.GroupNormalization(2)(y)])
+
+
+x = keras.Input((5, 4, 3), name="picture")
+y = layers.Conv2D(4, 1, **small)(x)
+y = block(y, 4)
+up = layers.Conv2DTranspose(3, 3, strides=2, padding="same", **small)(y)
+wide = layers.UpSampling2D(2)(layers.Cropping2D(((0, 0), (1, 1)))(layers.ZeroPadding2D(((0, 0), (2, 0)))(layers.Conv2D(3, 2, padding="same", **small)(y))))
+y = layers.Concatenate()([up, wide, layers.Maximum()([up, wide])])
+y = layers.Concatenate()([layers.GlobalMaxPooling2D()(y), layers.BatchNormalization()(layers.Flatten()(layers.MaxPooling2D(3, 2, "same")(y)))])
+own("graph", keras.Model(x, layers.Dense(3, "softmax", **small)(y)), legacy=False)
+
+x = keras.Input((9, 3))
+y = layers.Conv1D(4, 3, padding="same", activation="gelu", **small)(x)
+y = layers.Concatenate(axis=1)([layers.Conv1D(4, 2, strides=2, **small)(y), layers.Conv1D(4, 4, dilation_rate=2, **causal)(y),
+                                layers.Conv1D(4, 3, strides=3, padding="same", **small)(y)])
+y = layers.LayerNormalization()(layers.MaxPooling1D(2)(y))
+y = layers.Bidirectional(layers.LSTM(3, return_sequences=True, **small))(y)
+y = layers.GRU(4, return_sequences=True, **small)(y)
+z = layers.TimeDistributed(layers.Dense(4, "tanh", **small))(y)
+y = layers.Average()([y, z, layers.Subtract()([y, z])])
+y = layers.Bidirectional(layers.SimpleRNN(2, **small))(y)
+own("sequences", keras.Model(x, layers.Dense(2, **small)(y)))
+
+words = keras.Sequential([keras.Input((6,)), layers.Embedding(7, 4), layers.GlobalAveragePooling1D()], name="words")
+x = keras.Input((6,))
+y = keras.Sequential([layers.Dense(3, "relu", **small), layers.Dense(2, **small)], name="head")(words(x))
+own("nested", keras.Model(x, y), words=7)
+
+x = keras.Input((3, 4, 2))
+own("picture", keras.Model(x, layers.Permute((2, 1, 3))(layers.Reshape((4, 3, 2))(layers.Conv2D(2, 1, **small)(x)))))
+
+
+def means(x):
+    """What TensorFlow and JAX compute: zeros around a picture are not counted. The backend torch does otherwise."""
+    padded = numpy.pad(x, ((0, 0), (1, 1), (0, 1), (0, 0)), constant_values=numpy.nan)
+    windows = [[numpy.nanmean(padded[:, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3], axis=(1, 2)) for j in range(2)] for i in range(3)]
+    return numpy.array(windows).transpose(2, 0, 1, 3)
+
+
+own("means", keras.Sequential([keras.Input((5, 4, 2)), layers.AveragePooling2D(3, 2, "same")]), expected=means)
+
+# Files that are to be refused, and one in the older format of HDF5, which has no checksums.
+model = keras.Sequential([keras.Input((3, 4, 2)), layers.Conv2D(2, 1), layers.Flatten(), layers.Dense(2, name="last")], name="old")
+trained(model).save(folder / "old.h5")
+text = model.to_json().replace('"units": 2', '"units": 16384').replace("[null, 3, 4, 2]", "[null, 128, 128, 2]")
+with h5py.File(folder / "bomb.h5", "w", libver="latest") as file:
+    file.attrs["model_config"] = text
+    group = file.create_group("model_weights")
+    for name, shape in {"conv2d/kernel": (1, 1, 2, 2), "conv2d/bias": (2,), "last/kernel": (32768, 16384), "last/bias": (16384,)}.items():
+        conv = next(layer.name for layer in model.layers if isinstance(layer, layers.Conv2D))
+        group.create_dataset(name.replace("conv2d", conv), shape, "float32", chunks=shape)
+with zipfile.ZipFile(folder / "bomb.keras", "w") as file:
+    file.writestr(zipfile.ZipInfo("config.json"), b" " * (1 << 22), zipfile.ZIP_DEFLATED)
+    file.writestr(zipfile.ZipInfo("model.weights.h5"), b"")

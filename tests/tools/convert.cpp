@@ -236,5 +236,23 @@ TEST_CASE("convert reads models of RTNeural, whatever their files are called") {
   CHECK(std::get<dynamic::SequentialConfig>(config.layer_type).inputs[0].shape == Shape{8, 1});
 }
 
+TEST_CASE("convert reads models of Keras, known by their content, with channels first or last") {
+  char const* const root = std::getenv("COLDPRESS_SOURCE_DIR");
+  if (!has_command() || !reads_nam() || !reads("HDF5") || !root) return;
+  TemporaryFolder folder;
+  std::string const keras = std::string{root} + "/tests/convert/keras/", juice = folder / "a.juice";
+  auto const input = [&] {
+    return std::get<dynamic::SequentialConfig>(persist::read_model(juice).config.layer_type).inputs[0].shape;
+  };
+  for (std::string const name : {"cnn.keras", "cnn.h5"}) {
+    CHECK(output({"convert", keras + name, juice}).ends_with(" parameters\n"));
+    CHECK(input() == Shape{2, 7, 6});
+    output({"convert", keras + name, juice, "--channels-last"});
+    CHECK(input() == Shape{7, 6, 2});
+  }
+  CHECK(contains(bad_use({"convert", juice, folder / "b.juice", "--channels-last"}),
+                 "--channels-last: is for models of Keras"));
+}
+
 }  // namespace
 }  // namespace coldpress::command

@@ -1,0 +1,284 @@
+#include <coldpress/convert/keras.hpp>
+
+#include "keras_builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace coldpress::convert {
+namespace {
+
+using json::Json, json::Node;
+using keras::Builder, keras::Layer, keras::Place, keras::Value;
+
+constexpr int max_models = 16;  // one inside another
+constexpr std::size_t max_layers = 10'000;
+
+bool is_model(std::string const& kind) { return kind == "Sequential" || kind == "Functional" || kind == "Model"; }
+
+/// A class as the groups of a .keras file spell it: max_pooling2d of MaxPooling2D.
+std::string snake_case(std::string_view name) {
+  std::string snake;
+  auto const lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  auto const upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && upper(name[i]) && (lower(name[i - 1]) || (i + 1 < name.size() && lower(name[i + 1])))) snake += '_';
+    snake += upper(name[i]) ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+  }
+  return snake;
+}
+
+/// The layers of a model, and where each of them has its variables.
+std::vector<Layer> layers_of(Node const& model, Place const& place) {
+  Node const config = model["config"];
+  Node const list = config.is_list() ? config : config["layers"];  // the oldest Sequential models are lists
+  if (list.size() > max_layers) list.expected("a list of at most " + json::grouped(static_cast<Index>(max_layers)));
+  std::map<std::string, int> counts;
+  std::vector<Layer> layers;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Node const entry = list[i], inner = entry["config"];
+    std::string const kind = entry["class_name"].text();
+    auto const module = entry.find_value("module");
+    // What an operator has made is no layer, and has no variables.
+    bool const is_operator = module && module->is_text() && module->text().starts_with("keras.src.ops");
+    std::string path = is_operator ? "" : snake_case(kind);
+    if (int const before = is_operator ? 0 : counts[path]++; before > 0) path += "_" + std::to_string(before);
+    auto const name = inner.find_value("name");
+    layers.push_back({kind, name ? name->text() : path, inner, place.part(path, name ? name->text() : path)});
+    if (place.path.empty()) layers.back().place.path = "layers/" + path;
+  }
+  return layers;
+}
+
+/// The classes of all layers that are not known, with the layers' names.
+void list_unknown(Node const& model, int depth, std::string& unknown) {
+  if (depth == max_models) model.refuse("more than " + std::to_string(max_models) + " models, one inside another");
+  auto const check = [&](Node const& entry, std::string const& kind, std::string const& name) {
+    if (is_model(kind)) return list_unknown(entry, depth + 1, unknown);
+    if (kind != "InputLayer" && kind != "TimeDistributed" && !keras::is_known(kind))
+      unknown += (unknown.empty() ? "" : ", ") + persist::printable(name) + " (" + persist::printable(kind) + ")";
+  };
+  Node const config = model["config"], list = config.is_list() ? config : config["layers"];
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Node const inner = list[i]["config"];
+    auto const name = inner.find_value("name");
+    check(list[i], list[i]["class_name"].text(), name ? name->text() : list[i].path());
+  }
+}
+
+/// The tensors that are named somewhere in the arguments of a call, in order: [layer, node, number].
+void find_tensors(Node const& node, std::vector<Node>& found) {
+  if (node.is_list()) {
+    for (std::size_t i = 0; i < node.size(); ++i) find_tensors(node[i], found);
+  } else if (node.is_object()) {
+    auto const kind = node.find_value("class_name");
+    if (kind && kind->is_text() && kind->text() == "__keras_tensor__") found.push_back(node["config"]["keras_history"]);
+  }
+}
+
+/// The names of the layers whose outputs a layer reads.
+std::vector<std::string> sources_of(Node const& layer) {
+  Node const calls = layer["inbound_nodes"];
+  if (calls.size() == 0) return {};
+  if (calls.size() > 1)
+    calls.refuse<UnsupportedError>("has " + std::to_string(calls.size()) +
+                                   " calls; a layer that is shared is not read");
+  std::vector<Node> tensors;
+  if (calls[0].is_object()) {
+    find_tensors(calls[0]["args"], tensors);
+  } else {
+    for (std::size_t i = 0; i < calls[0].size(); ++i)
+      tensors.push_back(calls[0][i]);  // Keras 2: [layer, node, number, {}]
+  }
+  std::vector<std::string> names;
+  for (Node const& tensor : tensors) {
+    if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
+    names.push_back(tensor[0].text());
+  }
+  return names;
+}
+
+/// Names of layers in "input_layers" or "output_layers": [name, node, number], or a list of these.
+std::vector<std::string> ends_of(Node const& list) {
+  std::vector<std::string> names;
+  if (list.size() == 3 && list[0].is_text()) return {list[0].text()};
+  for (std::size_t i = 0; i < list.size(); ++i) names.push_back(list[i].is_text() ? list[i].text() : list[i][0].text());
+  return names;
+}
+
+class Reader {
+ public:
+  Reader(keras::File& file, KerasOptions const& options) : builder_(file), options_(options) {}
+
+  persist::Model read(Node const& model) {
+    auto outputs = add_model(model, {}, {}, "", 0);
+    for (Value& output : outputs) {
+      std::string const name = output.name;
+      output = options_.channels_last ? builder_.keras_order(name, output) : builder_.settled(name, output);
+    }
+    Node const config = model["config"];
+    auto const name = config.is_object() ? config.find_value("name") : std::nullopt;
+    return builder_.model(name && name->is_text() ? name->text() : "network", outputs);
+  }
+
+ private:
+  using Values = std::map<std::string, Value>;
+
+  std::vector<Value> add_model(Node const& model, std::vector<Value> const& inputs, Place const& place,
+                               std::string const& prefix, int depth) {
+    auto const layers = layers_of(model, place);
+    if (layers.empty()) model.refuse("has no layers");
+    return model["class_name"].text() == "Sequential" ? add_sequential(model, layers, inputs, prefix, depth)
+                                                      : add_functional(model, layers, inputs, prefix, depth);
+  }
+
+  std::vector<Value> add_sequential(Node const& model, std::vector<Layer> const& layers, std::vector<Value> inputs,
+                                    std::string const& prefix, int depth) {
+    Node const config = model["config"], list = config.is_list() ? config : config["layers"];
+    if (inputs.empty() && layers[0].kind != "InputLayer") {
+      bool const inside = layers[0].config.find_value("batch_input_shape").has_value();
+      Node const& holder = inside ? layers[0].config : config;
+      auto const shape = holder.find_value(inside ? "batch_input_shape" : "build_input_shape");
+      if (!shape) model.refuse("does not say the shape of its input");
+      inputs = {add_input("input", *shape)};
+    }
+    std::vector<Value> values = inputs;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].kind == "InputLayer") {
+        if (inputs.empty()) inputs = values = {add_input(layers[i].name, shape_of(layers[i].config))};
+        continue;
+      }
+      values = add(list[i], layers[i], values, prefix, depth);
+    }
+    return values;
+  }
+
+  std::vector<Value> add_functional(Node const& model, std::vector<Layer> const& layers,
+                                    std::vector<Value> const& inputs, std::string const& prefix, int depth) {
+    Node const config = model["config"], list = config["layers"];
+    auto const begins = ends_of(config["input_layers"]), ends = ends_of(config["output_layers"]);
+    if (!inputs.empty() && begins.size() != inputs.size())
+      model.refuse<UnsupportedError>("reads " + std::to_string(inputs.size()) + " values, and has " +
+                                     std::to_string(begins.size()) + " inputs");
+    Values values;
+    std::vector<std::size_t> waiting;
+    for (std::size_t i = 0; i < layers.size(); ++i) waiting.push_back(i);
+    for (std::size_t b = 0; b < begins.size(); ++b) {
+      auto const layer = std::ranges::find(layers, begins[b], &Layer::name);
+      if (layer == layers.end() || layer->kind != "InputLayer")
+        config["input_layers"].refuse("'" + persist::printable(begins[b]) + "' is no input layer");
+      values.emplace(begins[b], inputs.empty() ? add_input(begins[b], shape_of(layer->config)) : inputs[b]);
+      std::erase(waiting, static_cast<std::size_t>(layer - layers.begin()));
+    }
+    // Layers usually come after what they read.
+    for (bool any = true; any && !waiting.empty();) {
+      any = false;
+      std::vector<std::size_t> left;
+      for (std::size_t const i : waiting) {
+        auto const sources = sources_of(list[i]);
+        bool const ready = std::ranges::all_of(sources, [&](std::string const& name) { return values.contains(name); });
+        if (!ready || sources.empty()) {
+          left.push_back(i);
+          continue;
+        }
+        std::vector<Value> in;
+        for (std::string const& name : sources) in.push_back(values.at(name));
+        auto const out = add(list[i], layers[i], in, prefix, depth);
+        if (out.size() != 1) list[i].refuse<UnsupportedError>("has " + std::to_string(out.size()) + " outputs");
+        if (!values.emplace(layers[i].name, out[0]).second) list[i].refuse("has the name of another layer");
+        any = true;
+      }
+      waiting = std::move(left);
+    }
+    if (!waiting.empty()) list[waiting[0]].refuse("reads something that no layer before it computes");
+    std::vector<Value> outputs;
+    for (std::string const& name : ends) {
+      auto const value = values.find(name);
+      if (value == values.end()) config["output_layers"].refuse("'" + persist::printable(name) + "' is no layer");
+      outputs.push_back(value->second);
+    }
+    if (outputs.empty()) config["output_layers"].expected("a list of at least 1");
+    return outputs;
+  }
+
+  std::vector<Value> add(Node const& entry, Layer layer, std::vector<Value> const& inputs, std::string const& prefix,
+                         int depth) {
+    if (is_model(layer.kind))
+      return add_model(entry, inputs, layer.place.part("layers"), prefix + layer.name + ".", depth + 1);
+    layer.name = prefix + layer.name;
+    if (layer.kind == "TimeDistributed") {
+      if (inputs.size() != 1 || !inputs[0].is_sequence())
+        layer.config.refuse<UnsupportedError>("does not read a sequence {steps, features}");
+      Node const inner = layer.config["layer"];
+      std::string const kind = inner["class_name"].text();
+      static std::set<std::string> const by_step{"Dense", "Activation", "Dropout", "ReLU", "LeakyReLU", "ELU"};
+      if (!by_step.contains(kind))
+        inner.refuse<UnsupportedError>("is a layer " + kind + ", which TimeDistributed may not have here");
+      layer = {kind, layer.name, inner["config"], layer.place.part("layer")};
+    }
+    return {keras::add_layer(builder_, layer, inputs)};
+  }
+
+  static Node shape_of(Node const& config) {
+    return config.find_value("batch_shape") ? config["batch_shape"] : config["batch_input_shape"];
+  }
+
+  Value add_input(std::string const& name, Node const& batch_shape) {
+    if (batch_shape.size() < 2 || batch_shape.size() > 4)
+      batch_shape.refuse<UnsupportedError>("has " + std::to_string(batch_shape.size()) +
+                                           " extents, expected 2 to 4, the batch first");
+    auto const rank = static_cast<int>(batch_shape.size()) - 1;
+    Shape keras{};  // with 0 where the model leaves the extent open
+    for (int a = 0; a < rank; ++a) {
+      Node const extent = batch_shape[static_cast<std::size_t>(a) + 1];
+      keras.extents[a] = extent.is_null() ? 0 : extent.integer(1, keras::max_size);
+    }
+    bool const image = rank == 3, last = options_.channels_last;
+    Shape here = keras;
+    if (image && !last) std::rotate(here.extents, here.extents + 2, here.extents + 3);
+    if (options_.input) {
+      for (int a = 0; a < rank || a < options_.input->rank(); ++a) {
+        Index const given = options_.input->extents[a];
+        if (a >= rank || given == 0 || (here.extents[a] != 0 && here.extents[a] != given))
+          throw ShapeError{"the input is " + to_string(*options_.input) + ", but the model reads " +
+                           described(here, rank)};
+        here.extents[a] = given;
+      }
+    }
+    if (rank == 2 && here.extents[0] == 0) here.extents[0] = 1;  // a step at a time
+    if (std::find(here.extents, here.extents + rank, 0) != here.extents + rank)
+      throw ShapeError{"the model reads " + described(here, rank) + ", so that the shape of its input must be given"};
+    Value const x = builder_.input(name, here);
+    return image && last ? builder_.our_order(name, x) : x;
+  }
+  static std::string described(Shape const& shape, int rank) {
+    std::string text;
+    for (int a = 0; a < rank; ++a)
+      text += (a ? ", " : "{") + (shape.extents[a] ? std::to_string(shape.extents[a]) : std::string{"?"});
+    return text + "}";
+  }
+
+  Builder builder_;
+  KerasOptions const& options_;
+};
+
+}  // namespace
+
+persist::Model read_keras(std::string const& path, KerasOptions const& options) {
+  return with_file(path, [&] {
+    keras::File file{path};
+    Json const json = json::parse_json(file.config());
+    Node const model{json, ""};
+    std::string const kind = model["class_name"].text();
+    if (!is_model(kind))
+      model["class_name"].refuse<UnsupportedError>("got " + json::described(model["class_name"].json()) +
+                                                   ", expected \"Sequential\" or \"Functional\"");
+    std::string unknown;
+    list_unknown(model, 0, unknown);
+    if (!unknown.empty()) throw UnsupportedError{"has layers that are not known: " + unknown};
+    return Reader{file, options}.read(model);
+  });
+}
+
+}  // namespace coldpress::convert

@@ -1,0 +1,65 @@
+#include "keras_builder.hpp"
+
+#include <algorithm>
+
+namespace coldpress::convert::keras {
+
+namespace {
+
+Permute const channels_last{{1, 2, 0}}, channels_first{{2, 0, 1}};
+
+}  // namespace
+
+Value Builder::settled(std::string const& name, Value const& x) {
+  if (!x.is_flattened_image()) return x;
+  Value const image = add(name + ".image", Reshape{x.image}, x);
+  return add(name + ".flatten", Flatten{}, add(name + ".channels_last", channels_last, image));
+}
+
+Value Builder::keras_order(std::string const& name, Value const& x) {
+  return x.is_image() ? add(name + ".channels_last", channels_last, x) : settled(name, x);
+}
+
+Value Builder::our_order(std::string const& name, Value const& x) {
+  return x.is_image() ? add(name + ".channels_first", channels_first, x) : x;
+}
+
+persist::Model Builder::model(std::string const& name, std::vector<Value> const& outputs) {
+  dynamic::LayerConfig config{name, std::move(layers_)};
+  if (outputs.size() > 1) {
+    for (Value const& output : outputs) config.outputs.push_back(output.name);
+  }
+  auto model = model_of(std::move(config), weights_);
+  model.name = name;
+  return model;
+}
+
+std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t count, Index least) {
+  Node const field = config[key];
+  if (!field.is_list()) return std::vector<Index>(count, field.integer(least, max_size));
+  if (field.size() != count) field.expected("a number, or a list of " + std::to_string(count));
+  std::vector<Index> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(field[i].integer(least, max_size));
+  return all;
+}
+
+std::pair<Index, Index> same_padding(Index size, Index window, Index stride) {
+  Index const answers = (size + stride - 1) / stride, all = std::max<Index>(0, (answers - 1) * stride + window - size);
+  return {all / 2, all - all / 2};
+}
+
+bool is_same(Node const& config) {
+  Node const padding = config["padding"];
+  std::string const name = padding.text();
+  if (name != "same" && name != "valid")
+    padding.refuse<UnsupportedError>("got \"" + name + "\", expected \"same\" or \"valid\"");
+  return name == "same";
+}
+
+void expect_channels_last(Node const& config) {
+  auto const format = config.find_value("data_format");
+  if (format && format->text() != "channels_last")
+    format->refuse<UnsupportedError>("got \"" + format->text() + "\", and only models with channels last are read");
+}
+
+}  // namespace coldpress::convert::keras

@@ -1,0 +1,105 @@
+// Puts the layers of a model of Keras together, and keeps account of the order in which values are here and there.
+#pragma once
+
+#include <coldpress/dynamic/layer_config.hpp>
+
+#include "json_node.hpp"
+#include "keras_file.hpp"
+#include "whole_network.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coldpress::convert::keras {
+
+using json::Node;
+
+/// What a layer computes. Images {height, width, channels} of Keras are {channels, height, width} here.
+struct Value {
+  std::string name;
+  Shape shape;
+  /// Set for an image that has been flattened: {channels, height, width}, in which order its values are here, while
+  /// Keras has the channels last.
+  Shape image = {};
+
+  bool is_image() const { return shape.rank() == 3; }
+  bool is_sequence() const { return shape.rank() == 2; }
+  bool is_flattened_image() const { return image.rank() == 3; }
+};
+
+class Builder {
+ public:
+  explicit Builder(File& file) : file_(file) {}
+
+  Value input(std::string const& name, Shape const& shape) {
+    layers_.add_input(name, shape);
+    return {name, shape};
+  }
+  /// A layer of one value.
+  template <class L>
+  Value add(std::string const& name, L const& layer, Value const& x) {
+    return append(name, layer, {x}, [&] { return layer.output_shape(x.shape); });
+  }
+  /// A layer of several values.
+  template <class L>
+  Value join(std::string const& name, L const& layer, std::vector<Value> const& xs) {
+    std::vector<Shape> shapes;
+    for (Value const& x : xs) shapes.push_back(x.shape);
+    return append(name, layer, xs, [&] { return layer.output_shape(Shapes{shapes.data(), shapes.size()}); });
+  }
+
+  /// The value, but of an image that was flattened the values in the order of Keras.
+  Value settled(std::string const& name, Value const& x);
+  /// The same, and an image as {height, width, channels}.
+  Value keras_order(std::string const& name, Value const& x);
+  /// An image {height, width, channels} as one of the network.
+  Value our_order(std::string const& name, Value const& x);
+
+  Array read(Place const& place, std::size_t number, std::string_view variable, std::vector<Index> const& shape) {
+    return file_.read(place, number, variable, shape);
+  }
+  void set(std::string const& weight, std::vector<float> values) { weights_[weight] = std::move(values); }
+
+  persist::Model model(std::string const& name, std::vector<Value> const& outputs);
+
+ private:
+  template <class L>
+  Value append(std::string const& name, L const& layer, std::vector<Value> const& xs, auto const& shape) {
+    dynamic::LayerConfig config{name, layer};
+    for (Value const& x : xs) config.inputs.push_back(x.name);
+    config.outputs = {name};
+    Value value{name, {}};
+    with_context([&] { value.shape = shape(); }, [&](Error& error) { error.in_layer(name); });
+    layers_.add_layer(std::move(config));
+    return value;
+  }
+
+  File& file_;
+  dynamic::SequentialConfig layers_;
+  Weights weights_;
+};
+
+/// A layer as the config describes it.
+struct Layer {
+  std::string kind;  // its class: "Conv2D"
+  std::string name;
+  Node config;
+  Place place;
+};
+
+/// Whether layers of this class are known.
+bool is_known(std::string const& kind);
+/// Adds a layer of a class that is known, with its weights.
+Value add_layer(Builder& builder, Layer const& layer, std::vector<Value> inputs);
+
+/// The numbers of a field that has one number, or one for each of so many axes.
+std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t count, Index least = 1);
+/// The zeros before and after `size` values that make windows with padding "same" answer every `stride` values.
+std::pair<Index, Index> same_padding(Index size, Index window, Index stride);
+bool is_same(Node const& config);  // whether the padding is "same", and not "valid"
+void expect_channels_last(Node const& config);
+
+constexpr Index max_size = Index{1} << 24;  // of everything that a layer has: units, filters, extents
+
+}  // namespace coldpress::convert::keras

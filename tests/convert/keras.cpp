@@ -1,0 +1,178 @@
+#include <coldpress/convert/keras.hpp>
+
+#include "data/files.hpp"
+
+#include <coldpress/convert/format.hpp>
+#include <coldpress/data/npy.hpp>
+#include <coldpress/dynamic/layer.hpp>
+#include <coldpress/persist/network.hpp>
+
+// The HDF5 library itself loses some bytes when it cannot open a file.
+extern "C" char const* __lsan_default_suppressions();
+extern "C" char const* __lsan_default_suppressions() { return "leak:libhdf5"; }
+
+using namespace coldpress;
+using namespace coldpress::convert;
+using namespace std::string_literals;
+
+namespace {
+
+std::string file(std::string const& name) {
+  char const* const root = std::getenv("COLDPRESS_SOURCE_DIR");
+  return root ? std::string{root} + "/tests/convert/keras/" + name
+              : (std::filesystem::path(__FILE__).parent_path() / "keras" / name).string();
+}
+
+bool has_keras() {
+  try {
+    static_cast<void>(read_keras("missing"));
+  } catch (UnsupportedError const&) {
+    WARN("skipped: coldpress::convert was built without HDF5 or nlohmann-json");
+    return false;
+  } catch (Error const&) {
+  }
+  return true;
+}
+
+/// {N, height, width, channels} as {N, channels, height, width}; others as they are.
+std::vector<float> channels_first(data::NpyArray const& array) {
+  if (array.extents.size() != 4) return array.values;
+  auto const height = array.extents[1], width = array.extents[2], channels = array.extents[3];
+  std::vector<float> values;
+  for (Index n = 0; n < array.extents[0]; ++n) {
+    for (Index c = 0; c < channels; ++c) {
+      for (Index i = 0; i < height * width; ++i)
+        values.push_back(array.values[static_cast<std::size_t>((n * height * width + i) * channels + c)]);
+    }
+  }
+  return values;
+}
+
+/// The largest difference, as a fraction of the largest value.
+float difference(std::vector<float> const& y, std::vector<float> const& expected) {
+  REQUIRE(y.size() == expected.size());
+  float most = 0, largest = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    most = std::max(most, std::abs(y[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return most / largest;
+}
+
+std::vector<float> predicted(persist::Model const& model, std::vector<float> const& x) {
+  auto layer = persist::layer_of(dynamic::Backend{"cpu"}, model);
+  auto const y = layer.predict(x);
+  return {y.begin(), y.end()};
+}
+
+}  // namespace
+
+TEST_CASE("models of Keras compute what Keras computes") {
+  if (!has_keras()) return;
+  for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "means"}) {
+    auto const x = data::read_npy(file(name + ".x.npy")), y = data::read_npy(file(name + ".y.npy"));
+    for (std::string const ending : {".keras", ".h5"}) {
+      if (name + ending == "graph.h5") continue;  // a large one
+      INFO(name << ending);
+      CHECK(format_of_content(file(name + ending)) == "keras");
+      auto const model = read_keras(file(name + ending));
+      CHECK(difference(predicted(model, channels_first(x)), channels_first(y)) < 1e-5f);
+      CHECK(difference(predicted(read_keras(file(name + ending), {.channels_last = true}), x.values), y.values) <
+            1e-5f);
+      CHECK(read_keras(file(name + ".keras")).weights == model.weights);
+    }
+  }
+}
+
+TEST_CASE("layers have their names in Keras, and a Dense behind a Flatten has its rows in our order") {
+  if (!has_keras()) return;
+  auto const model = read_keras(file("cnn.keras"));
+  std::vector<std::string> names;
+  for (auto const& layer : std::get<dynamic::SequentialConfig>(model.config.layer_type).layers)
+    names.push_back(layer.name.substr(0, layer.name.find('_')));
+  CHECK(names == std::vector<std::string>{"rescaling", "first", "first.activation", "batch", "average", "conv2d", "conv2d", "p",
+                                          "flatten", "dropout", "activation", "dense", "dense", "dense", "softmax"});
+  TemporaryFolder const folder;
+  persist::write_model(folder / "a.juice", model);
+  CHECK(persist::read_model(folder / "a.juice").weights == model.weights);
+}
+
+TEST_CASE("the shape of a sample may be given where a model leaves it open, and must fit") {
+  if (!has_keras()) return;
+  auto const said = [&](Shape const& shape, bool last = false) {
+    return message<ShapeError>(
+        [&] { static_cast<void>(read_keras(file("old.h5"), {.input = shape, .channels_last = last})); });
+  };
+  CHECK(contains(said({3, 4, 2}), "the input is {3, 4, 2}, but the model reads {2, 3, 4}"));
+  CHECK(contains(said({2, 3, 4}, true), "the input is {2, 3, 4}, but the model reads {3, 4, 2}"));
+  CHECK(contains(said({2, 3}), "but the model reads {2, 3, 4}"));
+  CHECK(contains(said({2, 3, 4, 1}), "but the model reads {2, 3, 4}"));
+  CHECK(read_keras(file("old.h5"), {.input = Shape{2, 3, 4}}).weights.size() == 4);
+}
+
+TEST_CASE("what is not known or wrong in a model is said with its place") {
+  if (!has_keras()) return;
+  std::string const bytes = content(file("old.h5"));
+  TemporaryFolder const folder;
+  auto const with = [&]<class Expected>(Expected const*, std::string const& old, std::string const& by) {
+    std::string changed = bytes;
+    REQUIRE(old.size() == by.size());
+    for (auto at = changed.find(old); at != std::string::npos; at = changed.find(old, at))
+      changed.replace(at, old.size(), by);
+    std::string const path = folder.put("a.h5", changed),
+                      said = message<Expected>([&] { static_cast<void>(read_keras(path)); });
+    CHECK(said.starts_with(path + ": "));
+    return said.substr(path.size() + 2);
+  };
+  constexpr UnsupportedError const* unsupported = nullptr;
+  constexpr FormatError const* format = nullptr;
+  std::string const unknown = with(unsupported, "\"Flatten\"", "\"Flotsam\"");
+  CHECK(unknown.starts_with("has layers that are not known: flatten"));
+  CHECK(unknown.ends_with(" (Flotsam)"));
+  CHECK(with(unsupported, "\"Sequential\"", "\"Subsequent\"") ==
+        "class_name: got \"Subsequent\", expected \"Sequential\" or \"Functional\"");
+  CHECK(with(unsupported, "channels_last", "channels_lost") ==
+        "config.layers[1].config.data_format: got \"channels_lost\", and only models with channels last are read");
+  CHECK(with(unsupported, "\"linear\"", "\"cubist\"") ==
+        "config.layers[1].config.activation: got the activation \"cubist\", which is not known");
+  CHECK(with(unsupported, "\"valid\"", "\"solid\"") ==
+        "config.layers[1].config.padding: got \"solid\", expected \"same\" or \"valid\"");
+  std::string const filters = with(format, "\"filters\": 2", "\"filters\": 3");
+  CHECK(contains(filters, "' has shape [2], but the layer needs [3]"));
+  CHECK(with(format, "\"filters\": 2", "\"filters\": 0") ==
+        "config.layers[1].config.filters: got 0, expected a whole number from 1 to 16,777,216");
+  CHECK(with(format, "\"units\": 2", "\"Units\": 2") == "config.layers[3].config: has no \"units\"");
+  CHECK(contains(with(format, "kernel\0"s, "kennel\0"s), "has no dataset 'kernel' for the layer"));
+  CHECK(contains(with(format, "model_config", "model_comfit"), "has no attribute 'model_config'"));
+  CHECK(contains(with(format, "{\"class_name\": \"Seq", "[\"class_name\": \"Seq"), "is not JSON: "));
+}
+
+TEST_CASE("damaged files of Keras and bombs are typed errors") {
+  if (!has_keras()) return;
+  TemporaryFolder const folder;
+  for (auto const& [name, step] : {std::pair{"cnn.keras", 61}, std::pair{"old.h5", 397}}) {
+    std::string const bytes = content(file(name));
+    for (std::size_t size = 0; size < bytes.size(); size += static_cast<std::size_t>(step)) {
+      INFO(name << " cut to " << size << " bytes");
+      std::string const path = folder.put("cut", bytes.substr(0, size));
+      CHECK(message<FormatError>([&] { static_cast<void>(read_keras(path)); }).starts_with(path + ": "));
+    }
+  }
+  std::string const bytes = content(file("nested.keras"));
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 41) {
+    INFO("bit " << bit);
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    std::string const path = folder.put("flipped", flipped);
+    try {
+      static_cast<void>(read_keras(path));
+    } catch (Error const& error) {
+      CHECK(error.file() == path);
+    }
+  }
+  CHECK(contains(message<FormatError>([&] { static_cast<void>(read_keras(file("bomb.keras"))); }),
+                 "member 'config.json': unpacks to more than its limit"));
+  CHECK(contains(message<FormatError>([&] { static_cast<void>(read_keras(file("bomb.h5"))); }),
+                 "have more values than the file may unpack to: 100 times its size plus 1 MiB"));
+  CHECK(contains(message<FileError>([&] { static_cast<void>(read_keras(folder / "none.keras")); }), "none.keras: "));
+}
