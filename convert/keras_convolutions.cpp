@@ -1,5 +1,5 @@
 // Keras' convolutions and poolings.
-#include "keras_convolutions.hpp"
+#include "keras_kinds.hpp"
 
 #include <algorithm>
 
@@ -95,7 +95,8 @@ Value add_separable(Builder& builder, Layer const& layer, Value const& x) {
 
 /// Our convolution of a sequence is causal: its windows end where Keras' do only after some of its answers, and with a
 /// stride only if there are some more zeros in front.
-Value add_conv1d(Builder& builder, Layer const& layer, Value x) {
+Value add_conv1d(Builder& builder, Layer const& layer, Value const& in) {
+  Value x = in;
   expect_sequence(layer, x);
   Node const& config = layer.config;
   Index const outputs = config["filters"].integer(1, max_size), groups = config.integer("groups", 1, 1, max_size);

@@ -1,4 +1,4 @@
-#include "keras_recurrent.hpp"
+#include "keras_kinds.hpp"
 
 #include <array>
 

@@ -67,9 +67,9 @@ std::vector<float> predicted(persist::Model const& model, std::vector<float> con
 
 }  // namespace
 
-TEST_CASE("models of Keras compute what Keras computes") {
+TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
   if (!has_keras()) return;
-  for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "means"}) {
+  for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "means", "keras2"}) {
     auto const x = data::read_npy(file(name + ".x.npy")), y = data::read_npy(file(name + ".y.npy"));
     for (std::string const ending : {".keras", ".h5"}) {
       if (name + ending == "graph.h5") continue;  // a large one

@@ -1,0 +1,43 @@
+// What is made of each kind of Keras' layers.
+#pragma once
+
+#include "keras_builder.hpp"
+
+namespace coldpress::convert::keras {
+
+// Each adds a layer of the class that it is called after.
+Value add_conv1d(Builder& builder, Layer const& layer, Value const& x);
+Value add_conv2d(Builder& builder, Layer const& layer, Value const& x);
+Value add_depthwise(Builder& builder, Layer const& layer, Value const& x);
+Value add_separable(Builder& builder, Layer const& layer, Value const& x);
+Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x);
+Value add_pooling1d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode);
+Value add_pooling2d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode);
+Value add_global_pooling(Builder& builder, Layer const& layer, Value const& x, ReduceOperation operation);
+Value add_recurrent(Builder& builder, Layer const& layer, Value const& x);  // an LSTM, a GRU or a SimpleRNN
+Value add_bidirectional(Builder& builder, Layer const& layer, Value const& x);
+Value add_dense(Builder& builder, Layer const& layer, Value const& x);
+Value add_batch_normalization(Builder& builder, Layer const& layer, Value const& x);
+Value add_layer_normalization(Builder& builder, Layer const& layer, Value const& x);
+Value add_group_normalization(Builder& builder, Layer const& layer, Value const& x);
+Value add_embedding(Builder& builder, Layer const& layer, Value const& x);
+Value add_prelu(Builder& builder, Layer const& layer, Value const& x);
+Value add_relu(Builder& builder, Layer const& layer, Value const& x);
+Value add_flatten(Builder& builder, Layer const& layer, Value const& x);
+Value add_reshape(Builder& builder, Layer const& layer, Value const& x);
+Value add_permute(Builder& builder, Layer const& layer, Value const& x);
+Value add_zero_padding(Builder& builder, Layer const& layer, Value const& x);
+Value add_cropping2d(Builder& builder, Layer const& layer, Value const& x);
+Value add_up_sampling(Builder& builder, Layer const& layer, Value const& x);
+
+/// The softmax over the features or the channels, or its logarithm.
+Value softmax(Builder& builder, std::string const& name, Value const& x, bool logarithm);
+/// The function that Keras calls so, with the numbers that it has there.
+Value activate(Builder& builder, Node const& activation, std::string const& name, Value const& x);
+/// What the field "activation" of a layer makes of its output.
+Value activated(Builder& builder, Layer const& layer, Value const& x);
+
+/// Refuses a field "axis" that names another axis than the last, which Keras counts with the batch.
+void expect_last_axis(Node const& config, Value const& x);
+
+}  // namespace coldpress::convert::keras
