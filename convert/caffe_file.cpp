@@ -4,9 +4,8 @@
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/persist/model.hpp>
 
+#include "protobuf.hpp"
 #include "weights.hpp"
-
-#include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,52 +15,12 @@
 namespace coldpress::convert {
 namespace {
 
-using google::protobuf::io::CodedInputStream;
-using Bytes = std::span<std::byte const>;
+using protobuf::Bytes, protobuf::for_each_part;
 
-constexpr std::size_t max_file = std::numeric_limits<int>::max();  // protobuf's own limit
+constexpr char const* caffe_file = "file of Caffe";
 constexpr Index max_extent = Index{1} << 40;
 constexpr int max_parts = 1 << 16, max_depth = 8;
 constexpr std::size_t max_shape_bytes = 256;
-
-CodedInputStream stream_of(Bytes bytes) {
-  return CodedInputStream{reinterpret_cast<std::uint8_t const*>(bytes.data()), static_cast<int>(bytes.size())};
-}
-
-/// f(number of the field, its bytes) for each field of a message that has a length; others are skipped, and nothing is
-/// kept. Returns whether the bytes are a message.
-template <class F>
-bool for_each_part(Bytes message, F f) {
-  enum Wire { varint, fixed64, length_delimited, group, end_of_group, fixed32 };
-  CodedInputStream in = stream_of(message);
-  while (std::uint32_t const tag = in.ReadTag()) {
-    std::uint64_t ignored = 0;
-    std::uint32_t length = 0;
-    bool whole = false;
-    switch (tag & 7) {
-      case varint:
-        whole = in.ReadVarint64(&ignored);
-        break;
-      case fixed64:
-        whole = in.Skip(8);
-        break;
-      case fixed32:
-        whole = in.Skip(4);
-        break;
-      case length_delimited: {
-        whole = in.ReadVarint32(&length) && length <= message.size();
-        auto const start = static_cast<std::size_t>(in.CurrentPosition());
-        whole = whole && in.Skip(static_cast<int>(length));
-        if (whole) f(static_cast<int>(tag >> 3), message.subspan(start, length));
-        break;
-      }
-      default:
-        break;
-    }
-    if (!whole) return false;
-  }
-  return in.ConsumedEntireMessage();
-}
 
 /// Counts what becomes an object when a network is parsed, so that a file of many tiny parts cannot fill the memory.
 class Limits {
@@ -88,9 +47,7 @@ class Limits {
         throw FormatError{"has a blob with more than 256 bytes of extents"};
     }));
   }
-  static void require(bool holds) {
-    if (!holds) throw FormatError{"is damaged, or no file of Caffe: a part of it is not a protobuf message"};
-  }
+  static void require(bool holds) { protobuf::require_message(holds, caffe_file); }
 
  private:
   void add() {
@@ -102,11 +59,7 @@ class Limits {
 
 template <class Message>
 Message parsed(Bytes bytes) {
-  Message message;
-  CodedInputStream in = stream_of(bytes);
-  in.SetRecursionLimit(max_depth);
-  Limits::require(message.ParseFromCodedStream(&in) && in.ConsumedEntireMessage());
-  return message;
+  return protobuf::parsed<Message>(bytes, max_depth, caffe_file);
 }
 
 CaffeBlob checked(caffe::Blob&& message) {
@@ -187,7 +140,7 @@ void CaffeBlob::read(std::span<float> values) const {
 std::vector<CaffeLayer> read_caffe_layers(std::string const& path) {
   constexpr int new_layers = 100, old_layers = 2;  // the fields of Caffe's NetParameter
   return with_file(path, [&] {
-    auto const bytes = read_file(path, max_file);
+    auto const bytes = read_file(path, protobuf::max_file);
     Limits limits;
     Limits::require(for_each_part(bytes, [&](int field, Bytes layer) {
       if (field == new_layers) limits.check_layer<caffe::Layer>(layer);
@@ -205,7 +158,7 @@ std::vector<CaffeLayer> read_caffe_layers(std::string const& path) {
 
 CaffeBlob read_caffe_blob(std::string const& path) {
   return with_file(path, [&] {
-    auto const bytes = read_file(path, max_file);
+    auto const bytes = read_file(path, protobuf::max_file);
     Limits{}.check_blob(bytes);
     return checked(parsed<caffe::Blob>(bytes));
   });

@@ -3,6 +3,7 @@
 #include <coldpress/convert/keras.hpp>
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/convert/onnx.hpp>
 #include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
 
@@ -36,6 +37,10 @@ persist::Model read_keras(std::string const&, KerasOptions const&) { refuse("Ker
 #ifndef COLDPRESS_CONVERT_CAFFE
 Conversion read_caffe(std::string const&, dynamic::LayerConfig, Options const&) { refuse("Caffe's files", "protobuf"); }
 data::NpyArray read_caffe_mean(std::string const&) { refuse("Caffe's files", "protobuf"); }
+bool has_onnx() { return false; }
+bool is_onnx(std::string const&) { return false; }
+Conversion read_onnx(std::string const&, OnnxOptions const&) { refuse("ONNX models", "protobuf"); }
+std::vector<OnnxOperator> onnx_operators() { return {}; }
 #endif
 
 #ifndef COLDPRESS_CONVERT_NAM

@@ -1,0 +1,251 @@
+#include <coldpress/convert/onnx.hpp>
+
+#include <coldpress/persist/model.hpp>
+
+#include "onnx_names.hpp"
+#include "onnx_operators.hpp"
+#include "onnx_patterns.hpp"
+#include "weights.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+
+namespace coldpress::convert {
+namespace onnx {
+namespace {
+
+using persist::printable;
+
+/// Everything that is in the way, for one error.
+class Problems {
+ public:
+  void add(Node const& node, std::string const& reason) {
+    if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + described(node) + ": " + reason;
+  }
+  void raise() const {
+    if (count_ == 0) return;
+    std::string const more = count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "";
+    throw UnsupportedError{std::to_string(count_) + (count_ == 1 ? " operator is" : " operators are") +
+                           " in the way: " + text_ + more};
+  }
+
+ private:
+  static constexpr std::size_t most = 256;
+  std::size_t count_ = 0;
+  std::string text_;
+};
+
+bool names_batch(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.find("batch") != std::string::npos || name == "n";
+}
+
+/// The axis of an input that counts samples; -1 for an input without axes.
+int samples_axis_of(std::vector<Dimension> const& shape) {
+  int open = 0, last_open = 0;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (shape[a].extent >= 0) continue;
+    if (names_batch(shape[a].name)) return static_cast<int>(a);
+    ++open, last_open = static_cast<int>(a);
+  }
+  if (shape.empty()) return -1;
+  return open == 1 && shape[0].extent > 1 ? last_open : 0;
+}
+
+/// The axes of the inputs, in which those that are open are filled in.
+class Inputs {
+ public:
+  Inputs(Graph const& graph, OnnxOptions const& options) : graph_(graph), options_(options) {
+    if (graph.inputs.empty()) throw UnsupportedError{"has no inputs, so that nothing is computed at run time"};
+    for (Input const& input : graph.inputs) add(input);
+  }
+  Index samples() const { return samples_; }
+  std::vector<std::vector<Axis>> const& axes() const { return axes_; }
+
+ private:
+  void add(Input const& input) {
+    std::string const name = "input '" + printable(input.name) + "'";
+    if (!input.shape || input.shape->size() > Shape::max_rank)
+      throw UnsupportedError{name + " has no shape, or one with more than 8 axes"};
+    if (!is_floating(input.type) && (input.type < Type::uint8 || input.type > Type::uint64))
+      throw UnsupportedError{name + " is no tensor of numbers"};
+    std::vector<Dimension> const& shape = *input.shape;
+    int const samples_axis = options_.batched ? samples_axis_of(shape) : -1;
+    auto const& given = options_.input;
+    auto const rank = static_cast<int>(shape.size()) - (samples_axis >= 0);
+    bool const uses_given = given && axes_.empty();
+    if (uses_given && given->rank() != rank) {
+      throw ShapeError{name + " has samples with " + std::to_string(rank) + " axes, and " + to_string(*given) +
+                       " is given"};
+    }
+    std::vector<Axis> axes;
+    int place = 0;
+    for (int a = 0; a < static_cast<int>(shape.size()); ++a) {
+      Dimension const& dimension = shape[static_cast<std::size_t>(a)];
+      if (a == samples_axis) {
+        axes.push_back({1, 1, true});
+        Index const samples = std::max<Index>(0, dimension.extent);
+        if (axes_.empty()) samples_ = samples;
+        if (samples != samples_ && samples_ != 0 && samples != 0) {
+          throw UnsupportedError{name + " has " + std::to_string(samples) + " samples, and the first input " +
+                                 std::to_string(samples_) + "; without an axis of samples it may be read"};
+        }
+        continue;
+      }
+      Index extent = dimension.extent;
+      if (extent < 0 && bound_.contains(dimension.name)) extent = bound_.at(dimension.name);
+      if (uses_given) {
+        Index const wanted = (*given)[place++];
+        if (extent >= 0 && extent != wanted) refuse_given(name, a, extent, wanted);
+        extent = wanted;
+      }
+      if (extent < 0) {
+        throw ShapeError{name + " leaves its axis " + std::to_string(a) + " ('" + printable(dimension.name) +
+                         "') open: the shape of one sample must be given"};
+      }
+      if (extent < 1 || extent > max_values) throw ShapeError{name + " has the extent " + std::to_string(extent)};
+      if (dimension.extent < 0 && !dimension.name.empty()) bound_.emplace(dimension.name, extent);
+      axes.push_back({extent});
+    }
+    axes_.push_back(std::move(axes));
+  }
+  [[noreturn]] static void refuse_given(std::string const& name, int axis, Index extent, Index wanted) {
+    throw ShapeError{name + " has the extent " + std::to_string(extent) + " on its axis " + std::to_string(axis) +
+                     ", and " + std::to_string(wanted) + " is given"};
+  }
+
+  Graph const& graph_;
+  OnnxOptions const& options_;
+  Index samples_ = 0;
+  std::vector<std::vector<Axis>> axes_ = {};
+  std::map<std::string, Index> bound_ = {};  // named extents
+};
+
+/// Converts one node after another.
+class Import {
+ public:
+  Import(Graph const& graph, Inputs const& inputs) : graph_(graph), network_(inputs.samples()) {
+    for (auto const& [name, constant] : graph.constants) values_.emplace(name, constant);
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      std::string name = valid_name(graph.inputs[i].name);
+      while (network_.has(name)) name += "_";
+      Value value = made({}, inputs.axes()[i], graph.inputs[i].type);
+      value.sample = {name, shape_of(value.axes, value.order)};
+      network_.add_input(name, value.sample.shape);
+      values_.insert_or_assign(graph.inputs[i].name, value);
+    }
+    for (Node const& node : graph.nodes) readers_.insert(node.inputs.begin(), node.inputs.end());
+    readers_.insert(graph.outputs.begin(), graph.outputs.end());
+  }
+  dynamic::LayerConfig run() {
+    for (Node const& node : graph_.nodes) convert(node);
+    problems_.raise();
+    std::vector<std::pair<std::string, Sample>> outputs;
+    std::set<std::string> seen;
+    for (std::string const& output : graph_.outputs) {
+      auto const* const value = std::get_if<Value>(&values_.at(output));
+      if (!value) throw UnsupportedError{"its output '" + printable(output) + "' is a constant"};
+      network_.begin({.name = output, .op = "Identity", .domain = {}, .inputs = {}, .outputs = {}}, {});
+      Sample sample = network_.natural(*value);
+      // What an input is, or another output, too, has a name of its own.
+      if (!seen.insert(sample.name).second || network_.is_input(sample.name))
+        sample = network_.add("", Power{}, {sample});
+      outputs.emplace_back(output, sample);
+    }
+    return network_.config(graph_.name.empty() ? "network" : valid_name(graph_.name), outputs);
+  }
+  std::vector<Blob> take_weights() { return network_.take_weights(); }
+  /// What can be known before patterns are looked for. Operators that are in the way do not matter yet.
+  Known explore() {
+    for (Node const& node : graph_.nodes) convert(node);
+    Known known;
+    for (auto& [name, value] : values_) {
+      if (auto const* const constant = std::get_if<Constant>(&value)) known.constants.emplace(name, *constant);
+      if (auto const* const computed = std::get_if<Value>(&value)) known.axes.emplace(name, computed->axes);
+    }
+    return known;
+  }
+
+ private:
+  void convert(Node const& node) {
+    try {
+      if (!node.domain.empty()) refuse("it is none of ONNX's own operators");
+      auto const found = operators().find(node.op);
+      if (found == operators().end()) refuse("no layer does it");
+      std::vector<Call::Any> inputs;
+      std::vector<Constant> constants;
+      bool computed = false;
+      for (std::string const& input : node.inputs) {
+        inputs.emplace_back();
+        if (input.empty()) continue;
+        auto const value = values_.find(input);
+        if (value == values_.end()) return;  // of an operator that is in the way
+        inputs.back() = value->second;
+        if (auto const* const constant = std::get_if<Constant>(&inputs.back())) constants.push_back(*constant);
+        computed = computed || std::holds_alternative<Value>(inputs.back());
+      }
+      std::vector<bool> used;
+      for (std::string const& output : node.outputs) used.push_back(!output.empty() && readers_.contains(output));
+      Call call{node, graph_.opset, std::move(inputs), std::move(used), network_};
+      network_.begin(node, constants);
+      apply(found->second, call, computed);
+      for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        if (call.outputs[i].index() != 0) values_.insert_or_assign(node.outputs[i], std::move(call.outputs[i]));
+      }
+    } catch (Refusal const& refusal) {
+      problems_.add(node, refusal.reason);
+    }
+  }
+  static void apply(Operator const& row, Call& call, bool computed) {
+    if (call.node.outputs.empty()) refuse("it has no outputs");
+    if (!computed && row.fold) return call.set(row.fold(call));
+    if (!row.convert) refuse(computed ? "it is computed of constants alone" : "it has no inputs");
+    if (!computed && call.size() == 0) refuse("it has no inputs");
+    row.convert(call);
+  }
+
+  Graph const& graph_;
+  Network network_;
+  std::map<std::string, Call::Any> values_ = {};
+  std::set<std::string> readers_ = {};  // names of values that something reads
+  Problems problems_ = {};
+};
+
+}  // namespace
+}  // namespace onnx
+
+bool has_onnx() { return true; }
+
+bool is_onnx(std::string const& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::array<unsigned char, 3> head{};
+  if (!file.read(reinterpret_cast<char*>(head.data()), head.size())) return false;
+  // The version of the format, a number of its own; then a field that a model has, and that has a length.
+  constexpr unsigned char version = 0x08, newest = 64;
+  constexpr std::array<unsigned char, 7> next{0x12, 0x1a, 0x22, 0x32, 0x3a, 0x42, 0x72};
+  return head[0] == version && head[1] >= 1 && head[1] < newest && std::ranges::find(next, head[2]) != next.end();
+}
+
+Conversion read_onnx(std::string const& path, OnnxOptions const& options) {
+  return with_file(path, [&] {
+    onnx::Graph graph = onnx::read_graph(path);
+    onnx::Inputs const inputs{graph, options};
+    onnx::rewrite(graph, onnx::Import{graph, inputs}.explore());
+    onnx::Import import{graph, inputs};
+    auto config = import.run();
+    graph = {};
+    Conversion conversion = fill(std::move(config), import.take_weights());
+    conversion.model.name = conversion.model.config.name;
+    return conversion;
+  });
+}
+
+std::vector<OnnxOperator> onnx_operators() {
+  std::vector<OnnxOperator> all;
+  for (auto const& [name, row] : onnx::operators()) all.push_back({std::string{name}, std::string{row.layers}});
+  return all;
+}
+
+}  // namespace coldpress::convert

@@ -1,0 +1,19 @@
+// Several nodes that newer versions of ONNX have one operator for.
+#pragma once
+
+#include "onnx_network.hpp"
+
+namespace coldpress::convert::onnx {
+
+/// What a first conversion of a model has found out about its values.
+struct Known {
+  std::map<std::string, Constant> constants = {};
+  std::map<std::string, std::vector<Axis>> axes = {};  // of values that are computed at run time
+};
+
+/// Replaces what is a Gelu, Swish, Softplus, LayerNormalization, RMSNormalization, Attention, or MatMul with a bias by
+/// that operator; moves a Pad, and the removal of the last outputs, into a convolution; and makes all known constants
+/// initialisers.
+void rewrite(Graph& graph, Known const& known);
+
+}  // namespace coldpress::convert::onnx

@@ -1,0 +1,69 @@
+// Maxima and means under windows.
+#include "onnx_windows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace coldpress::convert::onnx {
+namespace {
+
+void pool(Call& call, PoolingMode mode) {
+  Value const x = call.value(0);
+  Windows const w = windows_of(call, x, {});
+  if (call.used(1)) refuse("the places of the maxima are read, which no layer gives");
+  if (call.integer("storage_order", 0) != 0 && call.used(1)) refuse("its storage order is by columns");
+  if (std::ranges::any_of(w.dilation, [](Index dilation) { return dilation != 1; }))
+    refuse("its windows are dilated, which no layer does");
+  bool const average = mode == PoolingMode::average, counts = call.integer("count_include_pad", 0) != 0;
+  Pooling layer{.mode = mode,
+                .filter_shape = per_axis(w.filter, 1),
+                .stride = per_axis(w.stride, 1),
+                .padding = w.symmetric() ? per_axis(w.before, 0) : PerAxis{0},
+                .rounding = call.integer("ceil_mode", 0) != 0 ? Rounding::ceil : Rounding::floor,
+                .count_padding = average && counts && w.symmetric()};
+  Sample images = images_of(call, x);
+  if (!w.symmetric()) {
+    if (average && !counts) refuse("it has other paddings on the two sides of an axis, which a mean does not count");
+    images = padded(call.network, images, w, average ? 0 : -std::numeric_limits<float>::max());
+  }
+  call.set(of_images(call, x, call.network.add("", layer, {images})));
+}
+void max_pool(Call& call) { pool(call, PoolingMode::max); }
+void average_pool(Call& call) { pool(call, PoolingMode::average); }
+
+/// One number for each channel, as an image of one place.
+void global(Call& call, bool largest) {
+  Value const x = call.value(0);
+  if (x.rank() < 3 || !x.axis(0).hidden())
+    refuse("its input is " + described(x.axes) + ", and not [samples, channels, ...]");
+  std::vector<Axis> axes{x.axis(0), x.axis(1)};
+  axes.resize(x.axes.size());
+  Sample const natural = call.network.natural(x);
+  Sample each{};
+  if (largest) {
+    Index const channels = x.extent(1);
+    Sample const rows = call.network.reshape(natural, {channels, natural.shape.size() / channels});
+    each = call.network.add("", Reduce{.operation = ReduceOperation::max, .axis = 1}, {rows});
+  } else {
+    each = call.network.add("", GlobalAveragePooling{}, {natural});
+  }
+  Value y = made({}, axes);
+  y.sample = call.network.reshape(each, shape_of(axes, y.order));
+  call.set(y);
+}
+void global_average(Call& call) { global(call, false); }
+void global_max(Call& call) { global(call, true); }
+
+constexpr std::array rows{
+    Operator{"MaxPool", max_pool, nullptr, "`pooling`; without dilation"},
+    Operator{"AveragePool", average_pool, nullptr, "`pooling`; without dilation"},
+    Operator{"GlobalAveragePool", global_average, nullptr, "`globalAveragePooling`"},
+    Operator{"GlobalMaxPool", global_max, nullptr, "`reduce`"},
+};
+
+}  // namespace
+
+std::span<Operator const> pooling_operators() { return rows; }
+
+}  // namespace coldpress::convert::onnx

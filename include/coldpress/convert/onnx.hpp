@@ -1,0 +1,44 @@
+// Networks in ONNX files, as PyTorch, Keras and others export them. Link coldpress::convert.
+#pragma once
+
+#include <coldpress/convert/weights.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coldpress::convert {
+
+struct OnnxOptions {
+  /// The shape of one sample, for a model with one input that leaves extents open, such as the number of steps.
+  std::optional<Shape> input = {};
+  /// Whether an axis of each input counts samples: the one whose extent is open or named after a batch, or else the
+  /// first. If not, the inputs are one sample each.
+  bool batched = true;
+};
+
+/// Whether the library was built with protobuf, which ONNX's files need.
+[[nodiscard]] bool has_onnx();
+
+/// Whether the file begins as an ONNX model does. Throws FileError.
+[[nodiscard]] bool is_onnx(std::string const& path);
+
+/// The network of an ONNX model, of operators of version 7 or newer, with its weights. A sample has the shape of the
+/// model's input without the axis that counts samples. What can be computed of constants is; several operators that are
+/// one layer become that layer; values are permuted only where something depends on their order. Layers are named after
+/// PyTorch's modules where the file tells them, and outputs as in the file. `filled` says which tensor of the model
+/// each weight is.
+///
+/// Throws UnsupportedError, which lists all operators that are in the way, with their nodes and why; FileError;
+/// FormatError if the file is damaged; ShapeError if the input leaves extents open that options.input does not give.
+/// Values in other files are refused, and none of a file's texts is used as a path.
+[[nodiscard]] Conversion read_onnx(std::string const& path, OnnxOptions const& options = {});
+
+/// An operator that read_onnx knows, and the layers that it becomes, by their names in files.
+struct OnnxOperator {
+  std::string name, layers;
+};
+/// All of them, by name.
+[[nodiscard]] std::vector<OnnxOperator> onnx_operators();
+
+}  // namespace coldpress::convert
