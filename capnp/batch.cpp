@@ -155,7 +155,8 @@ class Reading {
       if constexpr (Source<L>) return layer.output_shape();
     }
     if constexpr (Layer<L> && FollowsOne<L>) {
-      if (!in) return {};
+      bool const joins = ManyInputs<L> && config.inputs.size() > 1;  // attention of given queries, keys and values
+      if (!in || joins) return {};
       try {
         if constexpr (std::is_same_v<L, Rnn>) in = steps_of_juice(layer, config, *in);
         if constexpr (has_parameters<L>) compare(layer.parameters(*in)[0], config);

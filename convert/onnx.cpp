@@ -80,6 +80,7 @@ class Inputs {
       throw ShapeError{name + " has samples with " + std::to_string(rank) + " axes, and " + to_string(*given) +
                        " is given"};
     }
+    bool const turned = options_.steps_first && shape.size() == 3 && samples_axis == 0;
     std::vector<Axis> axes;
     int place = 0;
     for (int a = 0; a < static_cast<int>(shape.size()); ++a) {
@@ -97,7 +98,8 @@ class Inputs {
       Index extent = dimension.extent;
       if (extent < 0 && bound_.contains(dimension.name)) extent = bound_.at(dimension.name);
       if (uses_given) {
-        Index const wanted = (*given)[place++];
+        Index const wanted = (*given)[turned ? 1 - place : place];
+        ++place;
         if (extent >= 0 && extent != wanted) refuse_given(name, a, extent, wanted);
         extent = wanted;
       }
@@ -123,15 +125,26 @@ class Inputs {
   std::map<std::string, Index> bound_ = {};  // named extents
 };
 
+/// Whether a model convolves rows of values with zeros before them alone.
+bool has_sequences(Graph const& graph) {
+  return std::ranges::any_of(graph.nodes, [](Node const& node) {
+    auto const pads = node.op == "Conv" ? node.attributes.find("pads") : node.attributes.end();
+    auto const* const both = pads == node.attributes.end() ? nullptr : std::get_if<std::vector<Index>>(&pads->second);
+    return both && both->size() == 2 && (*both)[0] > 0 && (*both)[1] == 0;
+  });
+}
+
 /// Converts one node after another.
 class Import {
  public:
-  Import(Graph const& graph, Inputs const& inputs) : graph_(graph), network_(inputs.samples()) {
+  Import(Graph const& graph, Inputs const& inputs, bool steps_first)
+      : graph_(graph), steps_first_(steps_first), network_(inputs.samples(), steps_first || has_sequences(graph)) {
     for (auto const& [name, constant] : graph.constants) values_.emplace(name, constant);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       std::string name = valid_name(graph.inputs[i].name);
       while (network_.has(name)) name += "_";
       Value value = made({}, inputs.axes()[i], graph.inputs[i].type);
+      value.order = order_outside(value);
       value.sample = {name, shape_of(value.axes, value.order)};
       network_.add_input(name, value.sample.shape);
       values_.insert_or_assign(graph.inputs[i].name, value);
@@ -148,7 +161,7 @@ class Import {
       auto const* const value = std::get_if<Value>(&values_.at(output));
       if (!value) throw UnsupportedError{"its output '" + printable(output) + "' is a constant"};
       network_.begin({.name = output, .op = "Identity", .domain = {}, .inputs = {}, .outputs = {}}, {});
-      Sample sample = network_.natural(*value);
+      Sample sample = network_.arranged(*value, order_outside(*value));
       // What an input is, or another output, too, has a name of its own.
       if (!seen.insert(sample.name).second || network_.is_input(sample.name))
         sample = network_.add("", Power{}, {sample});
@@ -169,6 +182,11 @@ class Import {
   }
 
  private:
+  /// The order of an input's or an output's axes.
+  std::vector<int> order_outside(Value const& value) const {
+    bool const sequence = steps_first_ && value.rank() == 3 && value.axis(0).hidden();
+    return sequence ? std::vector{2, 1} : natural(value.axes);
+  }
   void convert(Node const& node) {
     try {
       if (!node.domain.empty()) refuse("it is none of ONNX's own operators");
@@ -207,6 +225,7 @@ class Import {
   }
 
   Graph const& graph_;
+  bool steps_first_;
   Network network_;
   std::map<std::string, Call::Any> values_ = {};
   std::set<std::string> readers_ = {};  // names of values that something reads
@@ -232,8 +251,8 @@ Conversion read_onnx(std::string const& path, OnnxOptions const& options) {
   return with_file(path, [&] {
     onnx::Graph graph = onnx::read_graph(path);
     onnx::Inputs const inputs{graph, options};
-    onnx::rewrite(graph, onnx::Import{graph, inputs}.explore());
-    onnx::Import import{graph, inputs};
+    onnx::rewrite(graph, onnx::Import{graph, inputs, options.steps_first}.explore());
+    onnx::Import import{graph, inputs, options.steps_first};
     auto config = import.run();
     graph = {};
     Conversion conversion = fill(std::move(config), import.take_weights());

@@ -37,10 +37,11 @@ std::vector<Weight> weights_of(Filter const& f) {
   return weights;
 }
 
-/// Whether a row of values is convolved causally: with zeros before it alone, as our sequences are.
-bool is_causal(Windows const& w, Value const& x) {
+/// Whether a row of values is convolved causally: with zeros before it alone, as our sequences are. One step alone is,
+/// too, but needs no other order than there is.
+bool is_causal(Call const& call, Windows const& w, Value const& x) {
   if (w.axes() != 1 || w.after[0] != 0 || w.before[0] != (w.filter[0] - 1) * w.dilation[0]) return false;
-  return w.filter[0] > 1 || x.order != natural(x.axes);  // one step alone needs no other order than there is
+  return w.filter[0] > 1 || call.network.sequences() || x.order != natural(x.axes);
 }
 
 void sequence(Call& call, Value const& x, Filter const& f, Windows const& w) {
@@ -59,7 +60,7 @@ void convolution(Call& call) {
   Value const x = call.value(0);
   Filter const f = filter_of(call, x, false);
   Windows const w = windows_of(call, x, {f.weight.shape.begin() + 2, f.weight.shape.end()});
-  if (is_causal(w, x) && x.axis(0).hidden()) return sequence(call, x, f, w);
+  if (is_causal(call, w, x) && x.axis(0).hidden()) return sequence(call, x, f, w);
   if (w.axes() > 2) refuse("it is a convolution of volumes, for which there is no layer");
   Convolution const layer{.num_output = f.weight.shape[0],
                           .filter_shape = per_axis(w.filter, 1),

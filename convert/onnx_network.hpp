@@ -66,10 +66,12 @@ struct Weight {
 
 class Network {
  public:
-  /// `samples` is the number of samples that the model is written for; 0: any.
-  explicit Network(Index samples) : samples_(samples) {}
+  /// `samples` is the number of samples that the model is written for; 0: any. `sequences` says whether rows of values
+  /// are convolved as sequences wherever they can be.
+  Network(Index samples, bool sequences) : samples_(samples), sequences_(sequences) {}
 
   Index samples() const { return samples_; }
+  bool sequences() const { return sequences_; }
 
   void add_input(std::string const& name, Shape const& shape);
   bool has(std::string const& name) const { return names_.contains(name); }
@@ -118,6 +120,7 @@ class Network {
   std::string unique(std::string const& name);
 
   Index samples_;
+  bool sequences_;
   Index constants_ = 0;  // values that were counted
   std::string base_;     // of the names of layers
   dynamic::SequentialConfig container_ = {};

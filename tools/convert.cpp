@@ -1,5 +1,6 @@
 // coldpress convert: reads networks and arrays of other frameworks, and writes them.
 
+#include "check_outputs.hpp"
 #include "commands.hpp"
 #include "options.hpp"
 #include "print.hpp"
@@ -11,6 +12,7 @@
 #include <coldpress/convert/mocha.hpp>
 #include <coldpress/convert/nam.hpp>
 #include <coldpress/convert/npz.hpp>
+#include <coldpress/convert/onnx.hpp>
 #include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
 #include <coldpress/core/counted.hpp>
@@ -37,31 +39,32 @@ struct Format {
   std::function<void(std::string const&, data::NpyArray const&)> write_array = {};
 };
 
-/// What the networks of .nam files are read with, and what such a file has to choose from.
-struct Nam {
-  double size = 1;
-  std::vector<double> sizes = {};
+/// What files of some formats are read and written with, beside convert::Options.
+struct Chosen {
+  double size = 1;                 // of the networks of a .nam file, ...
+  std::vector<double> sizes = {};  // ... which has these
+  bool channels_last = false;      // of images, in a model of Keras
+  convert::NameMap names = {};
+  convert::OnnxOptions onnx = {};
 };
 
 /// A format whose tensors have PyTorch's names, or those of a map.
 Format state_dict(std::string const& name, decltype(convert::read_npz)& read, decltype(convert::write_npz)& write,
-                  std::shared_ptr<convert::NameMap> const& names) {
+                  std::shared_ptr<Chosen> const& chosen) {
   return {.name = name,
           .endings = {"." + name},
           .weights_only = true,
           .named = true,
           .read_network =
-              [&read, names](std::string const& path, dynamic::LayerConfig config, convert::Options options) {
-                options.names = *names;
+              [&read, chosen](std::string const& path, dynamic::LayerConfig config, convert::Options options) {
+                options.names = chosen->names;
                 return read(path, std::move(config), options);
               },
-          .write_network = [&write, names](std::string const& path,
-                                           persist::Model const& model) { write(path, model, *names); }};
+          .write_network = [&write, chosen](std::string const& path,
+                                            persist::Model const& model) { write(path, model, chosen->names); }};
 }
 
-std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<Nam>(),
-                            std::shared_ptr<bool> const& channels_last = std::make_shared<bool>(),
-                            std::shared_ptr<convert::NameMap> const& names = std::make_shared<convert::NameMap>()) {
+std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_shared<Chosen>()) {
   return {
       {.name = "juice",
        .endings = {".juice"},
@@ -71,12 +74,19 @@ std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<N
       {.name = "nam",
        .endings = {".nam"},
        .read_network =
-           [nam](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
-             auto read = convert::read_nam(path, {.size = nam->size, .input = options.input});
-             nam->sizes = std::move(read.sizes);
+           [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+             auto read = convert::read_nam(path, {.size = chosen->size, .input = options.input});
+             chosen->sizes = std::move(read.sizes);
              return Conversion{.model = std::move(read.model)};
            },
        .write_network = [](std::string const& path, persist::Model const& model) { convert::write_nam(path, model); }},
+      {.name = "onnx",
+       .endings = {".onnx"},
+       .read_network =
+           [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+             chosen->onnx.input = options.input;
+             return convert::read_onnx(path, chosen->onnx);
+           }},
       {.name = "mocha",
        .endings = {".hdf5", ".h5"},
        .weights_only = true,
@@ -97,12 +107,12 @@ std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<N
       {.name = "keras",
        .endings = {".keras"},
        .read_network =
-           [channels_last](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+           [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
              return Conversion{
-                 .model = convert::read_keras(path, {.input = options.input, .channels_last = *channels_last})};
+                 .model = convert::read_keras(path, {.input = options.input, .channels_last = chosen->channels_last})};
            }},
-      state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, names),
-      state_dict("npz", convert::read_npz, convert::write_npz, names),
+      state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, chosen),
+      state_dict("npz", convert::read_npz, convert::write_npz, chosen),
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
          data::write_npy(path, array.extents, array.values);
        }}};
@@ -142,19 +152,18 @@ std::string known_by_content(std::string const& path, std::vector<Format> const&
 struct ConvertOptions {
   std::string input, output, from, to, config, map;
   std::vector<Index> sample;
+  std::vector<std::string> check;  // samples, and the outputs of the other framework for them
   convert::Options options;
-  std::shared_ptr<Nam> nam = std::make_shared<Nam>();
-  std::shared_ptr<bool> channels_last = std::make_shared<bool>();
-  std::shared_ptr<convert::NameMap> names = std::make_shared<convert::NameMap>();
+  std::shared_ptr<Chosen> chosen = std::make_shared<Chosen>();
 };
 
 /// What is not said by the network alone.
-void report(Nam const& nam, Format const& to, persist::Model const& model, ConvertOptions const& options) {
+void report(Chosen const& chosen, Format const& to, persist::Model const& model, ConvertOptions const& options) {
   std::vector<std::string> sizes, lost;
-  for (double const size : nam.sizes) sizes.push_back(to_string(static_cast<float>(size)));
+  for (double const size : chosen.sizes) sizes.push_back(to_string(static_cast<float>(size)));
   if (sizes.size() > 1) {
     show("note: " + options.input + " has a network for each of the sizes " + joined(sizes) + ", of which --size " +
-         to_string(static_cast<float>(nam.size)) + " chooses one");
+         to_string(static_cast<float>(chosen.size)) + " chooses one");
   }
   for (auto const& [key, value] : model.metadata) lost.push_back(key);
   if (to.weights_only && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
@@ -197,10 +206,11 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   }
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
+  if (!options.check.empty()) check_outputs(conversion.model, options.check[0], options.check[1]);
   if ((to.weights_only || to.name == "nam") && !conversion.model.transforms.empty())
     show("note: " + options.output + " cannot hold the transforms of samples");
   to.write_network(options.output, conversion.model);
-  report(*options.nam, to, conversion.model, options);
+  report(*options.chosen, to, conversion.model, options);
   report(conversion, options.output);
 }
 
@@ -213,23 +223,29 @@ void convert_array(Format const& from, Format const& to, ConvertOptions const& o
 }
 
 void convert_file(ConvertOptions const& options) {
-  auto const all = formats(options.nam, options.channels_last, options.names);
+  auto const all = formats(options.chosen);
   std::string const content = options.from.empty() ? known_by_content(options.input, all) : options.from;
   Format const from = format_of("--from", content, options.input, all);
   Format const to = format_of("--to", options.to, options.output, all);
-  if (options.nam->size != 1 && from.name != "nam")
+  if (options.chosen->size != 1 && from.name != "nam")
     throw CLI::ValidationError("--size", "is for .nam files, which may have several networks");
-  if (*options.channels_last && from.name != "keras")
+  if (options.chosen->channels_last && from.name != "keras")
     throw CLI::ValidationError("--channels-last", "is for models of Keras");
+  bool const whole = options.chosen->onnx.batched;
+  if ((!whole || options.chosen->onnx.steps_first) && from.name != "onnx")
+    throw CLI::ValidationError(whole ? "--steps-first" : "--one-sample", "is for ONNX models");
   if (!options.map.empty() && from.named == to.named)
     throw CLI::ValidationError("--map", "is for one file of weights whose tensors have names: safetensors or npz");
+  if (!options.check.empty() && !(from.read_network && to.write_network))
+    throw CLI::ValidationError("--check", "is for networks");
   Files files;
   files.reads("INPUT", options.input);
   files.reads("--config", options.config);
   files.reads("--map", options.map);
+  for (std::string const& path : options.check) files.reads("--check", path);
   files.writes("OUTPUT", options.output);
   files.check_writable();
-  if (!options.map.empty()) *options.names = convert::read_name_map(options.map);
+  if (!options.map.empty()) options.chosen->names = convert::read_name_map(options.map);
   if (from.read_network && to.write_network) return convert_network(from, to, options);
   if (from.read_array && to.write_array) return convert_array(from, to, options);
   throw CLI::ValidationError("--to", "is " + to.name + ", to which files of " + from.name + " cannot be converted");
@@ -251,6 +267,7 @@ std::string explanation() {
          "\nExamples:\n"
          "  coldpress convert lenet.caffemodel --config lenet.capnp.txt -o lenet.juice\n"
          "  coldpress convert lenet.juice lenet.hdf5\n"
+         "  coldpress convert model.onnx model.juice --check x.npy y.npy\n"
          "  coldpress convert model.safetensors --config net.capnp.txt -o net.juice\n"
          "  coldpress convert net.juice model.safetensors --map names.txt\n"
          "  coldpress convert mean.binaryproto mean.npy\n"
@@ -263,10 +280,10 @@ std::string explanation() {
 
 void add_convert(CLI::App& app) {
   auto const options = std::make_shared<ConvertOptions>();
-  auto* const command = app.add_subcommand("convert",
-                                           "Reads weights of PyTorch, Mocha and Caffe into the network of a config, "
-                                           "and networks of Keras, RTNeural "
-                                           "and of .nam files, and writes them");
+  auto* const command = app.add_subcommand(
+      "convert",
+      "Reads networks of ONNX, Keras, RTNeural and .nam files, and weights of PyTorch, Mocha and Caffe into the "
+      "network of a config, and writes them");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
@@ -284,16 +301,26 @@ void add_convert(CLI::App& app) {
       ->type_name(file);
   command
       ->add_option("--input", options->sample,
-                   "Extents of one sample, if the config declares none; for models of sound, steps and channels")
+                   "Extents of one sample, if the config or the model declares none; for models of sound, steps and "
+                   "channels")
       ->type_name(number)
       ->check(at_least_1())
       ->expected(1, Shape::max_rank);
-  command->add_option("--size", options->nam->size, "Which network of a .nam file that has several, from 0 to 1")
+  command
+      ->add_option("--check", options->check,
+                   "Samples, and the outputs of the other framework for them, with which the network is compared")
+      ->type_name("X.npy Y.npy")
+      ->expected(2);
+  command->add_option("--size", options->chosen->size, "Which network of a .nam file that has several, from 0 to 1")
       ->type_name(number)
       ->check(CLI::Range(0.0, 1.0).description(""))
       ->capture_default_str();
-  command->add_flag("--channels-last", *options->channels_last,
+  command->add_flag("--channels-last", options->chosen->channels_last,
                     "A model of Keras takes and gives images {height, width, channels}, as there");
+  command->add_flag("--steps-first", options->chosen->onnx.steps_first,
+                    "Values [samples, channels, steps] of an ONNX model become sequences {steps, channels}");
+  command->add_flag("!--one-sample", options->chosen->onnx.batched,
+                    "The inputs of an ONNX model are one sample each, without an axis that counts samples");
   command->add_flag("--allow-missing", options->options.allow_missing,
                     "Weights that the file lacks have their initial values, not only biases");
   command->add_option("--seed", options->options.seed, "Seed of these initial values")

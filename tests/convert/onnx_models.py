@@ -183,6 +183,19 @@ class UNet(nn.Module):
         return F.softmax(self.up(torch.cat([x, y], 1)), dim=1)
 
 
+class ChannelsLast(nn.Module):
+    """As the models of Keras: [samples, height, width, channels], and transposed around each convolution."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2, self.fc = nn.Conv2d(2, 3, 3), nn.Conv2d(3, 4, 3, stride=2), nn.Linear(3 * 2 * 4, 5)
+
+    def forward(self, x):
+        for conv in [self.conv1, self.conv2]:
+            x = F.relu(conv(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1))
+        return self.fc(x.flatten(1))
+
+
 def mlp():
     return nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 8), nn.SiLU(), nn.Linear(8, 3),
                          nn.Softmax(-1))
@@ -195,7 +208,7 @@ def images(channels, height, width):
 MODELS = {
     "mlp": (mlp, lambda: torch.randn(BATCH, 4)),
     "lenet": (LeNet, images(1, 28, 28)),
-    "resnet": (ResNet, images(3, 32, 32)),
+    "resnet": (ResNet, images(3, 20, 20)),
     "mobilenet": (MobileNet, images(3, 16, 16)),
     "lstm": (lambda: Recurrent(nn.LSTM, num_layers=2, bidirectional=True), lambda: torch.randn(BATCH, 6, 3)),
     "gru": (lambda: Recurrent(nn.GRU), lambda: torch.randn(BATCH, 6, 3)),
@@ -206,7 +219,12 @@ MODELS = {
     "tcn": (Tcn, lambda: torch.randn(BATCH, 2, 12)),
     "decoder": (Decoder, lambda: torch.randn(BATCH, 3)),
     "unet": (UNet, images(1, 8, 8)),
+    "channels_last": (ChannelsLast, lambda: torch.randn(BATCH, 9, 7, 2)),
 }
+
+
+# Exported as older versions of PyTorch do, with operators of these versions.
+OLDER = {"mlp": 13, "gpt": 14, "lenet": 7, "lstm": 9, "decoder": 11}
 
 
 def large_models():
@@ -254,7 +272,12 @@ def export(folder, name, make, sample):
                       dynamic_axes={"x": {0: "batch"}})
     torch.onnx.export(model, (x,), folder / f"{name}.dynamo.onnx", dynamo=True, input_names=["x"], output_names=["y"],
                       dynamic_shapes=({0: torch.export.Dim("batch", max=64)},), external_data=False, verbose=False)
-    for exporter in ["script", "dynamo"]:
+    exporters = ["script", "dynamo"]
+    if name in OLDER:
+        exporters.append(f"opset{OLDER[name]}")
+        torch.onnx.export(model, (x,), folder / f"{name}.{exporters[-1]}.onnx", dynamo=False, input_names=["x"],
+                          output_names=["y"], dynamic_axes={"x": {0: "batch"}}, opset_version=OLDER[name])
+    for exporter in exporters:
         strip(folder / f"{name}.{exporter}.onnx")
         ops = [node.op_type for node in onnx.load(folder / f"{name}.{exporter}.onnx").graph.node]
         print(f"{name}.{exporter}: {' '.join(ops)}")

@@ -608,3 +608,33 @@ put("sound", "mu-law", wav(7, 8, 1, bytes(8)))
 put("sound", "promises-more", wav(1, 16, 1, bytes(8), promised=1 << 31))
 put("sound", "of-64-bits-without-its-chunk", wav(1, 16, 1, bytes(8), promised=0xFFFFFFFF, magic=b"RF64"))
 put("sound", "neither", b"OggS")
+
+# Models of ONNX: those of the tests that are small, and what is wrong with them.
+models = here / "../convert/onnx"
+for name in ["mlp.script", "mlp.opset13", "gru.script", "tcn.dynamo", "wavenet.dynamo", "channels_last.dynamo"]:
+    spoilt("onnx", name, (models / f"{name}.onnx").read_bytes())
+
+
+def onnx_node(op, *inputs):
+    return part(1, part(4, op) + b"".join(part(1, name) for name in inputs) + part(2, b"y"))
+
+
+def onnx_tensor(name, dims, more):
+    return part(5, part(8, name) + b"".join(varint(1 << 3) + varint(dim) for dim in dims) + more)
+
+
+def onnx_model(nodes, tensors=b""):
+    dims = part(1, varint(1 << 3) + varint(1)) + part(1, varint(1 << 3) + varint(3))
+    given = part(11, part(1, b"x") + part(2, part(1, varint(1 << 3) + varint(1) + part(2, dims))))
+    graph = part(7, nodes + tensors + given + part(12, part(1, b"y")))
+    return varint(1 << 3) + varint(8) + graph + part(8, varint(2 << 3) + varint(17))
+
+
+whole = varint(2 << 3) + varint(7)  # int64
+put("onnx", "cycle", onnx_model(onnx_node(b"Add", b"x", b"y")))
+put("onnx", "unknown", onnx_model(onnx_node(b"Erf", b"x")))
+put("onnx", "external", onnx_model(onnx_node(b"Add", b"x", b"w"), onnx_tensor(b"w", [3], part(13, part(1, b"location") + part(2, b"w.bin")))))
+put("onnx", "extents-overflow", onnx_model(onnx_node(b"Add", b"x", b"w"), onnx_tensor(b"w", [2**40] * 4, whole)))
+put("onnx", "constant-of-2-40", onnx_model(onnx_node(b"ConstantOfShape", b"s"), onnx_tensor(b"s", [1], whole + part(7, varint(2**40)))))
+put("onnx", "expand-to-2-40", onnx_model(onnx_node(b"Expand", b"x", b"s"), onnx_tensor(b"s", [3], whole + part(7, varint(2**40) + varint(1) + varint(3)))))
+put("onnx", "many-nodes", onnx_model(part(1, b"") * 4096))

@@ -1,8 +1,11 @@
 #include "convert/caffe_writer.hpp"
+#include "convert/onnx_writer.hpp"
 #include "tools/command.hpp"
 
 #include <coldpress/data/npy.hpp>
 #include <coldpress/persist.hpp>
+
+#include <filesystem>
 
 namespace coldpress::command {
 namespace {
@@ -132,6 +135,43 @@ TEST_CASE("convert refuses what does not fit, and leaves the output as it was") 
   CHECK(contains(bad_use({"convert", c.caffe, c.config, "--config", c.config, "--to", "juice"}), "would overwrite"));
   CHECK(contains(bad_use({"convert", c.caffe, c.juice, "--to", "caffe", "--config", c.config}), "--to"));
   CHECK(content(c.juice) == "mine");
+}
+
+TEST_CASE("convert reads ONNX models, known by their content, and compares them with the other framework's outputs") {
+  if (!has_command() || !reads("protobuf")) return;
+  TemporaryFolder const folder;
+  // y = x W + b for samples {2}.
+  using namespace onnx_writer;
+  std::string const bytes = onnx_writer::Model{.nodes = node("Gemm", "/fc/Gemm", {"x", "fc.weight", "fc.bias"}, {"y"}),
+                                               .constants = constant(tensor("fc.weight", {2, 1}, {2, 3})) +
+                                                            constant(tensor("fc.bias", {1}, {0.5f})),
+                                               .inputs = input("x", {0, 2})}
+                                .bytes();
+  std::string const model = folder.put("model", bytes), juice = folder / "a.juice";
+  std::vector<float> const samples{1, 0, 0, 1, 1, 1}, outputs{2.5f, 3.5f, 5.5f};
+  std::string const x = folder / "x.npy", y = folder / "y.npy";
+  data::write_npy(x, std::vector<Index>{3, 2}, samples);
+  data::write_npy(y, std::vector<Index>{3, 1}, outputs);
+  CHECK(output({"convert", model, juice, "--check", x, y}) ==
+        "check: the largest error of 3 outputs is 0, which is 0 of the largest output\n"
+        "fc-0 from fc.weight\nfc-0-bias from fc.bias\n" +
+            juice + ": 3 parameters\n");
+  CHECK(persist::read_model(juice).weights[0].values == std::vector<float>{2, 3});
+
+  data::write_npy(y, std::vector<Index>{3, 1}, std::vector<float>{2.5f, 3.5f, 5.75f});
+  std::string const other = folder / "b.juice";
+  CHECK(
+      failure({"convert", model, other, "--check", x, y}) ==
+      y + ": the network computes other values: the largest error of 3 outputs is 0.25, which is 0.043 of the largest "
+          "output");
+  CHECK_FALSE(std::filesystem::exists(other));
+  CHECK(failure({"convert", model, other, "--check", y, x}) ==
+        y + ": has the shape {3, 1}, and the network has any number of samples {2} there");
+  CHECK(contains(bad_use({"convert", model, other, "--check", x}), "--check"));
+  CHECK(contains(failure({"convert", folder.put("c.onnx", bytes.substr(0, 40)), other}), "c.onnx: "));
+  // Any network can be compared.
+  data::write_npy(y, std::vector<Index>{3, 1}, outputs);
+  CHECK(contains(output({"convert", juice, other, "--check", x, y}), "check: the largest error of 3 outputs is 0,"));
 }
 
 /// A finite impulse response of two taps as a .nam file.

@@ -15,6 +15,9 @@ struct OnnxOptions {
   /// Whether an axis of each input counts samples: the one whose extent is open or named after a batch, or else the
   /// first. If not, the inputs are one sample each.
   bool batched = true;
+  /// Whether inputs and outputs [samples, channels, steps] are sequences {steps, channels} here, as a network must have
+  /// them that is to be streamed.
+  bool steps_first = false;
 };
 
 /// Whether the library was built with protobuf, which ONNX's files need.

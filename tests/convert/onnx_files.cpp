@@ -1,0 +1,164 @@
+// What ONNX models may have that is refused, and what is wrong with files.
+#include <coldpress/convert/onnx.hpp>
+
+#include "convert/onnx_writer.hpp"
+#include "data/files.hpp"
+#include "support/catch.hpp"
+
+#include <coldpress/persist/network.hpp>
+
+#include <cstdlib>
+
+using namespace coldpress;
+using namespace coldpress::convert;
+using namespace onnx_writer;
+
+namespace {
+
+bool has() {
+  if (!has_onnx()) WARN("skipped: coldpress::convert was built without protobuf");
+  return has_onnx();
+}
+
+/// What is said of a model, without the name of its file.
+template <class Expected>
+std::string refused(std::string const& bytes, OnnxOptions const& options = {}) {
+  TemporaryFolder const folder;
+  std::string const path = folder.put("a.onnx", bytes);
+  std::string const said = message<Expected>([&] { static_cast<void>(read_onnx(path, options)); });
+  CHECK(said.starts_with(path + ": "));
+  return said.substr(path.size() + 2);
+}
+
+std::vector<float> outputs(std::string const& bytes, std::vector<float> const& x, OnnxOptions const& options = {}) {
+  TemporaryFolder const folder;
+  auto layer = persist::layer_of(dynamic::Backend{"cpu"}, read_onnx(folder.put("a.onnx", bytes), options).model);
+  auto const y = layer.predict(x);
+  return {y.begin(), y.end()};
+}
+
+Model relu() { return {.nodes = node("Relu", "relu", {"x"}, {"y"}), .constants = {}, .inputs = input("x", {1, 3})}; }
+
+}  // namespace
+
+TEST_CASE("an ONNX model that does not fit gets all operators that are in the way, with their nodes and the reason") {
+  if (!has()) return;
+  Model const model{
+      .nodes = node("Erf", "error", {"x"}, {"a"}) + node("Relu", "relu", {"a"}, {"b"}) + node("Erf", "", {"b"}, {"c"}) +
+               node("Det", "det", {"c"}, {"d"}) +
+               node("GRU", "gru", {"s", "w", "r"}, {"e"}, attribute("hidden_size", 1)) +
+               node("Sum", "sum", {"d", "e"}, {"y"}),
+      .constants = constant(tensor("w", {1, 3, 2}, {1, 2, 3, 4, 5, 6})) + constant(tensor("r", {1, 3, 1}, {1, 2, 3})),
+      .inputs = input("x", {1, 2, 2}) + input("s", {0, 1, 2})};
+  // Of what depends on an operator that is in the way, only those are named that no layer does at all.
+  CHECK(refused<UnsupportedError>(model.bytes(), {.input = Shape{2, 2}})
+            .starts_with("4 operators are in the way: Erf 'error': no layer does it; Erf 'c': no layer does it; Det "
+                         "'det': no layer "
+                         "does it; GRU 'gru': "));
+}
+
+TEST_CASE("an ONNX model is refused with what it has and what it should have") {
+  if (!has()) return;
+  Model const plain = relu();
+  CHECK(outputs(plain.bytes(), {-1, 0, 2}) == std::vector<float>{0, 0, 2});
+  Model older = plain;
+  older.opset = 6;
+  CHECK(refused<UnsupportedError>(older.bytes()) == "has version 6 of ONNX's operators, and those from 7 on are read");
+  Model open = plain;
+  open.inputs = input("x", {1, 0});
+  CHECK(refused<ShapeError>(open.bytes()) ==
+        "input 'x' leaves its axis 1 ('open') open: the shape of one sample must be given");
+  CHECK(outputs((open.bytes()), {-1, 0, 2, 5}, {.input = Shape{4}}) == std::vector<float>{0, 0, 2, 5});
+  CHECK(refused<ShapeError>(plain.bytes(), {.input = Shape{4}}) ==
+        "input 'x' has the extent 3 on its axis 1, and 4 is given");
+  CHECK(refused<ShapeError>(plain.bytes(), {.input = Shape{4, 3}}) ==
+        "input 'x' has samples with 1 axes, and {4, 3} is given");
+  Model outside = plain;
+  outside.nodes = node("Add", "add", {"x", "w"}, {"y"});
+  outside.constants = constant(part(8, "w") + number(2, 1) + number(1, 3) + number(14, 1) +
+                               part(13, part(1, "location") + part(2, "../../etc/passwd")));
+  CHECK(refused<UnsupportedError>(outside.bytes())
+            .starts_with("initializer 'w': has its values in another file, which is not read: "));
+  Model text = plain;
+  text.inputs = input("x", {1, 3}, 8);
+  CHECK(refused<UnsupportedError>(text.bytes()) == "input 'x' is no tensor of numbers");
+  Model foreign = plain;
+  foreign.nodes = part(1, part(3, "own") + part(4, "Relu") + part(7, "com.mine") + part(1, "x") + part(2, "y"));
+  CHECK(refused<UnsupportedError>(foreign.bytes()) ==
+        "1 operator is in the way: com.mine.Relu 'own': it is none of ONNX's own operators");
+  Model missing = plain;
+  missing.nodes = node("Add", "add", {"x", "z"}, {"y"});
+  CHECK(refused<FormatError>(missing.bytes()) == "no node computes the value 'z'");
+  missing.nodes = node("Add", "add", {"x", "y"}, {"y"});
+  CHECK(refused<FormatError>(missing.bytes()) == "the nodes form a cycle, which Add 'add' is part of");
+  missing.nodes = node("Relu", "a", {"x"}, {"y"}) + node("Relu", "b", {"x"}, {"y"});
+  CHECK(refused<FormatError>(missing.bytes()) == "the value 'y' is computed twice");
+  Model values = plain;
+  values.nodes = node("Add", "add", {"x", "w"}, {"y"});
+  values.constants = constant(tensor("w", {4}, {1, 2, 3}));
+  CHECK(refused<FormatError>(values.bytes()) == "initializer 'w': has 3 values, but its shape [4] requires 4");
+  values.constants = constant(tensor("w", {std::int64_t{1} << 62, 8}, {1}));
+  CHECK(contains(refused<FormatError>(values.bytes()), "has an impossible shape"));
+  CHECK(refused<FormatError>("") == "is no ONNX model, or has no outputs");
+  CHECK(contains(refused<FormatError>("\x12\xff\xff"), "is damaged, or no ONNX model"));
+  TemporaryFolder const folder;
+  CHECK(contains(message<FileError>([&] { static_cast<void>(read_onnx(folder / "none.onnx")); }), "none.onnx: "));
+}
+
+TEST_CASE("an ONNX model cannot make constants or names that fill the memory") {
+  if (!has()) return;
+  Model large = relu();
+  large.nodes = node("ConstantOfShape", "large", {"s"}, {"a"}) + node("Add", "add", {"x", "a"}, {"y"});
+  large.constants = constant(integers("s", {1 << 20, 1 << 10}));
+  CHECK(refused<UnsupportedError>(large.bytes()) ==
+        "1 operator is in the way: ConstantOfShape 'large': the constants that are computed of others have more than "
+        "2^24 values");
+  std::string many;
+  for (int i = 0; i < 1 << 18; ++i) many += part(1, "");
+  Model names = relu();
+  names.nodes += part(1, many);
+  CHECK(contains(refused<FormatError>(names.bytes()), "has more than 262144 nodes, attributes"));
+}
+
+TEST_CASE("a model of ONNX may be damaged in any way, and gives a typed error or a network") {
+  if (!has()) return;
+  char const* const source = std::getenv("COLDPRESS_SOURCE_DIR");
+  std::string const models = (source ? std::string{source} + "/" : "") + "tests/convert/onnx/";
+  TemporaryFolder const folder;
+  auto const survives = [&](std::string const& bytes) {
+    std::string const path = folder.put("a.onnx", bytes);
+    try {
+      static_cast<void>(read_onnx(path));
+      return true;
+    } catch (Error const& error) {
+      CHECK(error.file() == path);
+      CHECK_FALSE(error.sentence().empty());
+      return false;
+    }
+  };
+  int refusals = 0;
+  for (std::string const name : {"mlp.opset13", "lstm.opset9", "gpt.script", "wavenet.dynamo"}) {
+    std::string const bytes = content(models + name + ".onnx");
+    REQUIRE(survives(bytes));
+    std::size_t const step = bytes.size() / 150 + 1;
+    for (std::size_t at = 0; at < bytes.size(); at += step) {
+      INFO(name << " at " << at);
+      refusals += !survives(bytes.substr(0, at));
+      for (unsigned const change : {1u, 0x80u, 0x55u}) {
+        std::string spoilt = bytes;
+        spoilt[at] = static_cast<char>(static_cast<unsigned char>(spoilt[at]) ^ change);
+        refusals += !survives(spoilt);
+      }
+    }
+  }
+  CHECK(refusals > 400);
+}
+
+TEST_CASE("the content of a file says that it is an ONNX model") {
+  if (!has()) return;
+  TemporaryFolder const folder;
+  CHECK(is_onnx(folder.put("a", relu().bytes())));
+  CHECK_FALSE(is_onnx(folder.put("b", "PK\x03\x04")));
+  CHECK_FALSE(is_onnx(folder.put("c", "")));
+  CHECK_FALSE(is_onnx(folder / "none"));
+}
