@@ -69,7 +69,7 @@ class Inputs {
     std::string const name = "input '" + printable(input.name) + "'";
     if (!input.shape || input.shape->size() > Shape::max_rank)
       throw UnsupportedError{name + " has no shape, or one with more than 8 axes"};
-    if (!is_floating(input.type) && (input.type < Type::uint8 || input.type > Type::uint64))
+    if (!is_floating(input.type) && (input.type < Type::uint8 || input.type > Type::uint64 || input.type == Type{8}))
       throw UnsupportedError{name + " is no tensor of numbers"};
     std::vector<Dimension> const& shape = *input.shape;
     int const samples_axis = options_.batched ? samples_axis_of(shape) : -1;
@@ -251,7 +251,10 @@ Conversion read_onnx(std::string const& path, OnnxOptions const& options) {
   return with_file(path, [&] {
     onnx::Graph graph = onnx::read_graph(path);
     onnx::Inputs const inputs{graph, options};
-    onnx::rewrite(graph, onnx::Import{graph, inputs, options.steps_first}.explore());
+    // What becomes one layer may be what kept the shapes of later values from being known.
+    for (int round = 0; round < 3; ++round) {
+      if (!onnx::rewrite(graph, onnx::Import{graph, inputs, options.steps_first}.explore())) break;
+    }
     onnx::Import import{graph, inputs, options.steps_first};
     auto config = import.run();
     graph = {};

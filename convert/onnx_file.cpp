@@ -148,6 +148,7 @@ Index opset_of(proto::Model const& model) {
 }
 
 Graph graph_of(proto::Model& model) {
+  if (model.graph().output_size() == 0) throw FormatError{"is no ONNX model, or has no outputs"};
   Graph graph{.name = model.graph().name(), .producer = model.producer_name(), .opset = opset_of(model)};
   for (proto::Tensor& tensor : *model.mutable_graph()->mutable_initializer()) {
     std::string const name = tensor.name();
@@ -159,7 +160,6 @@ Graph graph_of(proto::Model& model) {
     if (!graph.constants.contains(input.name())) graph.inputs.push_back(input_of(input));
   }
   for (proto::ValueInfo const& output : model.graph().output()) graph.outputs.push_back(output.name());
-  if (graph.outputs.empty()) throw FormatError{"is no ONNX model, or has no outputs"};
   return graph;
 }
 

@@ -112,49 +112,50 @@ bool match_activation(Matcher& matcher, Node& node) {
   return false;
 }
 
+/// The value that is normalised, if `node` is a product of it with a constant and 1 / sqrt(mean(x²) + epsilon).
+std::string normalized(Matcher& matcher, Node const& node, std::string& weight, float& epsilon) {
+  for (std::string const& normal : node.inputs) {
+    weight = Matcher::other(node, normal);
+    if (!matcher.constant(weight)) continue;
+    if (Node const* const quotient = matcher.made_by(normal, "Div")) {
+      std::string const x = root_mean_square_of(matcher, quotient->inputs.at(1), epsilon);
+      if (!x.empty() && x == quotient->inputs[0]) return x;
+    }
+    Node const* const product = matcher.made_by(normal, "Mul");
+    for (std::size_t i = 0; product && i < product->inputs.size(); ++i) {
+      Node const* const inverse = matcher.made_by(product->inputs[i], "Reciprocal");
+      std::string const x = inverse ? root_mean_square_of(matcher, inverse->inputs.at(0), epsilon) : "";
+      if (!x.empty() && x == Matcher::other(*product, product->inputs[i])) return x;
+    }
+  }
+  return "";
+}
+
 bool match_normalization(Matcher& matcher, Node& node) {
+  if (node.inputs.size() != 2) return false;
+  if (node.op == "Add") {  // a bias
+    for (std::string const& normal : node.inputs) {
+      std::string const bias = Matcher::other(node, normal);
+      Node const* const made = matcher.constant(bias) ? matcher.made_by(normal, "LayerNormalization") : nullptr;
+      if (!made || made->inputs.size() != 2 ||
+          matcher.constant(bias)->size() != matcher.constant(made->inputs[1])->size())
+        continue;
+      return Matcher::replace(node, "LayerNormalization", {made->inputs[0], made->inputs[1], bias}, made->attributes),
+             true;
+    }
+    return false;
+  }
+  std::string weight;
   float epsilon = 0;
-  if (node.op == "Add" && node.inputs.size() == 2) {  // (x - mean) / sqrt(mean((x - mean)²) + epsilon) w + b
-    for (std::string const& scaled : node.inputs) {
-      std::string const bias = Matcher::other(node, scaled);
-      Node const* const product = matcher.constant(bias) ? matcher.made_by(scaled, "Mul") : nullptr;
-      if (!product) continue;
-      for (std::string const& normal : product->inputs) {
-        std::string const weight = Matcher::other(*product, normal);
-        Node const* const quotient = matcher.constant(weight) ? matcher.made_by(normal, "Div") : nullptr;
-        if (!quotient) continue;
-        std::string const centred = root_mean_square_of(matcher, quotient->inputs.at(1), epsilon);
-        Node const* const difference = matcher.made_by(centred, "Sub", false);
-        if (!difference || quotient->inputs[0] != centred || difference->inputs.size() != 2) continue;
-        std::string const x = difference->inputs[0];
-        auto const axes = matcher.axes(x);
-        Constant const w = matcher.constant(weight), b = matcher.constant(bias);
-        bool const fits = !axes.empty() && mean_of(matcher, difference->inputs[1]) == x &&
-                          w->size() == axes.back().extent() && b->size() == w->size();
-        if (fits) return Matcher::replace(node, "LayerNormalization", {x, weight, bias}, {{"epsilon", epsilon}}), true;
-      }
-    }
-  }
-  if (node.op != "Mul" || node.inputs.size() != 2) return false;
-  for (std::string const& normal : node.inputs) {  // x / sqrt(mean(x²) + epsilon) w
-    std::string const weight = Matcher::other(node, normal);
-    Constant const w = matcher.constant(weight);
-    std::string x;
-    if (Node const* const quotient = w ? matcher.made_by(normal, "Div") : nullptr) {
-      x = root_mean_square_of(matcher, quotient->inputs.at(1), epsilon);
-      if (x != quotient->inputs[0]) x.clear();
-    } else if (Node const* const product = w ? matcher.made_by(normal, "Mul") : nullptr) {
-      for (std::string const& factor : product->inputs) {
-        Node const* const inverse = matcher.made_by(factor, "Reciprocal");
-        std::string const found = inverse ? root_mean_square_of(matcher, inverse->inputs.at(0), epsilon) : "";
-        if (!found.empty() && found == Matcher::other(*product, factor)) x = found;
-      }
-    }
-    auto const axes = matcher.axes(x);
-    bool const fits = !axes.empty() && w->size() == axes.back().extent();
-    if (fits) return Matcher::replace(node, "RMSNormalization", {x, weight}, {{"epsilon", epsilon}}), true;
-  }
-  return false;
+  std::string const x = node.op == "Mul" ? normalized(matcher, node, weight, epsilon) : "";
+  auto const axes = matcher.axes(x);
+  if (axes.empty() || matcher.constant(weight)->size() != axes.back().extent()) return false;
+  Node const* const centred = matcher.made_by(x, "Sub", false);
+  bool const centres =
+      centred && centred->inputs.size() == 2 && mean_of(matcher, centred->inputs[1]) == centred->inputs[0];
+  Matcher::replace(node, centres ? "LayerNormalization" : "RMSNormalization",
+                   {centres ? centred->inputs[0] : x, weight}, {{"epsilon", epsilon}});
+  return true;
 }
 
 bool match_attention(Matcher& matcher, Node& node, std::vector<Node>& added) {
@@ -225,15 +226,15 @@ bool match_bias(Matcher& matcher, Node& node) {
   return false;
 }
 
-void rewrite(Graph& graph, Known const& known) {
+bool rewrite(Graph& graph, Known const& known) {
+  bool changed = false;
   Matcher matcher{graph, known};
   std::vector<Node> added;
   // Those that a part of another pattern would match come after it.
   for (Node& node : graph.nodes) {
     if (!node.domain.empty()) continue;
-    static_cast<void>(match_activation(matcher, node) || match_normalization(matcher, node) ||
-                      match_attention(matcher, node, added) || match_bias(matcher, node) ||
-                      match_padding(matcher, node));
+    changed |= match_activation(matcher, node) || match_normalization(matcher, node) ||
+               match_attention(matcher, node, added) || match_bias(matcher, node) || match_padding(matcher, node);
   }
   // What is constant needs no nodes. A node may have other outputs that are not.
   std::erase_if(graph.nodes, [&](Node const& node) {
@@ -247,6 +248,7 @@ void rewrite(Graph& graph, Known const& known) {
   graph.constants = known.constants;
   graph.nodes.insert(graph.nodes.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
   sort(graph);
+  return changed;
 }
 
 }  // namespace coldpress::convert::onnx

@@ -277,6 +277,10 @@ def export(folder, name, make, sample):
         exporters.append(f"opset{OLDER[name]}")
         torch.onnx.export(model, (x,), folder / f"{name}.{exporters[-1]}.onnx", dynamo=False, input_names=["x"],
                           output_names=["y"], dynamic_axes={"x": {0: "batch"}}, opset_version=OLDER[name])
+    if name == "resnet":  # with its batch normalisation
+        exporters.append("unfolded")
+        torch.onnx.export(model, (x,), folder / f"{name}.unfolded.onnx", dynamo=False, input_names=["x"],
+                          output_names=["y"], training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
     for exporter in exporters:
         strip(folder / f"{name}.{exporter}.onnx")
         ops = [node.op_type for node in onnx.load(folder / f"{name}.{exporter}.onnx").graph.node]
