@@ -1,5 +1,9 @@
 #include <coldpress/convert/format.hpp>
 
+#include <coldpress/convert/keras.hpp>
+#include <coldpress/convert/nam.hpp>
+#include <coldpress/convert/onnx.hpp>
+#include <coldpress/convert/rtneural.hpp>
 #include <coldpress/core/error.hpp>
 
 #include "data/positioned_file.hpp"
@@ -70,7 +74,8 @@ std::string_view format_of_content(std::string const& path) {
     if (begin.starts_with(of_hdf5)) return has_model_of_keras(path) ? "keras" : "hdf5";
     if (begin.starts_with(of_zip) || begin.starts_with(of_empty_zip)) return format_of_members(path);
     if (is_safetensors(begin, file.size())) return "safetensors";
-    return is_pickle(begin) ? "pickle" : format_of_json(begin);
+    if (is_pickle(begin)) return "pickle";
+    return is_onnx(path) ? "onnx" : format_of_json(begin);
   } catch (Error const&) {
     return "";  // the reader of the format that the ending says will say what is wrong
   }
@@ -82,6 +87,21 @@ void refuse_pickles(std::string const& path) {
       "is a pickle of Python, which is a program, and is not read; save the weights in Python with "
       "safetensors.torch.save_file(model.state_dict(), \"model.safetensors\"), or the whole network with "
       "torch.onnx.export(model, inputs, \"model.onnx\")"};
+  error.in_file(path);
+  throw error;
+}
+
+Conversion read_network(std::string const& path, std::optional<Shape> const& input) {
+  refuse_pickles(path);
+  std::string_view const format = format_of_content(path);
+  if (format == "nam") return {.model = read_nam(path, {.input = input}).model};
+  if (format == "rtneural") return {.model = read_rtneural(path, {.input = input})};
+  if (format == "keras") return {.model = read_keras(path, {.input = input})};
+  if (format == "onnx") return read_onnx(path, {.input = input});
+  if (format.empty()) return {.model = persist::read_model(path, {.input = input})};
+  UnsupportedError error{"is " + std::string{format} +
+                         ", which has only weights: read them into the network of a config, as coldpress convert "
+                         "--config does"};
   error.in_file(path);
   throw error;
 }

@@ -43,11 +43,6 @@ std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t
   return all;
 }
 
-std::pair<Index, Index> same_padding(Index size, Index window, Index stride) {
-  Index const answers = (size + stride - 1) / stride, all = std::max<Index>(0, (answers - 1) * stride + window - size);
-  return {all / 2, all - all / 2};
-}
-
 bool is_same(Node const& config) {
   Node const padding = config["padding"];
   std::string const name = padding.text();

@@ -95,8 +95,6 @@ Value add_layer(Builder& builder, Layer const& layer, std::vector<Value> inputs)
 
 /// The numbers of a field that has one number, or one for each of so many axes.
 std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t count, Index least = 1);
-/// The zeros before and after `size` values that make windows with padding "same" answer every `stride` values.
-std::pair<Index, Index> same_padding(Index size, Index window, Index stride);
 bool is_same(Node const& config);  // whether the padding is "same", and not "valid"
 void expect_channels_last(Node const& config);
 

@@ -6,16 +6,6 @@
 namespace coldpress::convert::keras {
 namespace {
 
-/// Where windows with this padding are on an axis.
-struct Padding {
-  Index before = 0, after = 0;
-};
-Padding padding_of(Node const& config, Index size, Index window, Index stride) {
-  if (!is_same(config)) return {};
-  auto const [before, after] = same_padding(size, window, stride);
-  return {before, after};
-}
-
 void expect_image(Layer const& layer, Value const& x) {
   if (!x.is_image()) layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image");
   expect_channels_last(layer.config);
@@ -27,20 +17,13 @@ void expect_sequence(Layer const& layer, Value const& x) {
 }
 
 /// Adds a convolution of an image with the config's windows.
-Value convolve(Builder& builder, Node const& config, std::string const& name, Value x, Convolution convolution) {
+Value convolve(Builder& builder, Node const& config, std::string const& name, Value const& x, Convolution convolution) {
   auto const kernel = numbers(config, "kernel_size", 2), strides = numbers(config, "strides", 2),
              dilation = numbers(config, "dilation_rate", 2);
-  Padding const rows = padding_of(config, x.shape[1], (kernel[0] - 1) * dilation[0] + 1, strides[0]),
-                columns = padding_of(config, x.shape[2], (kernel[1] - 1) * dilation[1] + 1, strides[1]);
   convolution.filter_shape = {kernel[0], kernel[1]};
   convolution.stride = {strides[0], strides[1]};
   convolution.dilation = {dilation[0], dilation[1]};
-  if (rows.before == rows.after && columns.before == columns.after) {
-    convolution.padding = {rows.before, columns.before};
-  } else {
-    x = builder.add(name + ".pad", Pad{.before = {rows.before, columns.before}, .after = {rows.after, columns.after}},
-                    x);
-  }
+  convolution.same = is_same(config);
   return builder.add(name, convolution, x);
 }
 
@@ -93,39 +76,30 @@ Value add_separable(Builder& builder, Layer const& layer, Value const& x) {
   return builder.add(layer.name, Convolution{.num_output = outputs, .filter_shape = 1, .has_bias = bias}, filtered);
 }
 
-/// Our convolution of a sequence is causal: its windows end where Keras' do only after some of its answers, and with a
-/// stride only if there are some more zeros in front.
-Value add_conv1d(Builder& builder, Layer const& layer, Value const& in) {
-  Value x = in;
+Value add_conv1d(Builder& builder, Layer const& layer, Value const& x) {
   expect_sequence(layer, x);
   Node const& config = layer.config;
   Index const outputs = config["filters"].integer(1, max_size), groups = config.integer("groups", 1, 1, max_size);
   Index const taps = numbers(config, "kernel_size", 1)[0], stride = numbers(config, "strides", 1)[0],
-              dilation = numbers(config, "dilation_rate", 1)[0], past = (taps - 1) * dilation, steps = x.shape[0];
+              dilation = numbers(config, "dilation_rate", 1)[0], reach = (taps - 1) * dilation + 1;
   if (x.shape[1] % groups != 0) config["groups"].expected("a divisor of " + std::to_string(x.shape[1]) + " features");
-  bool const causal = config["padding"].text() == "causal";
-  Padding const padding = causal ? Padding{past, 0} : padding_of(config, steps, past + 1, stride);
-  Index const windows = (padding.before + steps + padding.after - past - 1) / stride + 1;
-  if (padding.before + steps + padding.after <= past)
-    config.refuse<UnsupportedError>("reaches over " + std::to_string(past + 1) + " steps, and there are " +
-                                    std::to_string(steps));
-  Index const late = past - padding.before, zeros = (stride - late % stride) % stride, first = (late + zeros) / stride;
-  if (zeros > 0 || padding.after > 0)
-    x = builder.add(layer.name + ".pad", Pad{.axis = 0, .before = {zeros, 0}, .after = {padding.after, 0}}, x);
+  bool const causal = config["padding"].text() == "causal", same = !causal && is_same(config);
+  if (!causal && !same && x.shape[0] < reach)
+    config.refuse<UnsupportedError>("reaches over " + std::to_string(reach) + " steps, and there are " +
+                                    std::to_string(x.shape[0]));
   bool const bias = uses_bias(builder, layer, layer.name, outputs);
   builder.set(layer.name + "-0",
               outputs_first(builder.read(layer.place, 0, "kernel", {taps, x.shape[1] / groups, outputs})));
-  Value const y = builder.add(layer.name,
-                              Convolution{.num_output = outputs,
-                                          .filter_shape = taps,
-                                          .stride = stride,
-                                          .dilation = dilation,
-                                          .groups = groups,
-                                          .has_bias = bias},
-                              x);
-  if (first == 0 && y.shape[0] == windows) return y;
-  return builder.add(layer.name + ".slice",
-                     Slice{.axis = 0, .begin = static_cast<int>(first), .end = static_cast<int>(first + windows)}, y);
+  return builder.add(layer.name,
+                     Convolution{.num_output = outputs,
+                                 .filter_shape = taps,
+                                 .stride = stride,
+                                 .same = same,
+                                 .causal = causal,
+                                 .dilation = dilation,
+                                 .groups = groups,
+                                 .has_bias = bias},
+                     x);
 }
 
 Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x) {
@@ -167,22 +141,12 @@ namespace {
 
 Value pool(Builder& builder, Node const& config, std::string const& name, Value const& x, std::vector<Index> size,
            std::vector<Index> strides, PoolingMode mode) {
-  Pooling pooling{.mode = mode, .filter_shape = {size[0], size[1]}, .stride = {strides[0], strides[1]}};
-  if (!is_same(config)) return builder.add(name, pooling, x);
-  // Windows over the edges are cut off there; one value more behind than in front is what rounding up means.
-  Index padding[2] = {}, answers[2] = {};
-  for (int a = 0; a < 2; ++a) {
-    auto const axis = static_cast<std::size_t>(a);
-    padding[a] = same_padding(x.shape[a + 1], size[axis], strides[axis]).first;
-    answers[a] = (x.shape[a + 1] + strides[axis] - 1) / strides[axis];
-  }
-  pooling.padding = {padding[0], padding[1]};
-  Shape const wanted{x.shape[0], answers[0], answers[1]};
-  if (pooling.output_shape(x.shape) != wanted) pooling.rounding = Rounding::ceil;
-  if (pooling.output_shape(x.shape) != wanted)
-    config.refuse<UnsupportedError>("pools " + to_string(x.shape) + " to " + to_string(wanted) +
-                                    ", for which pooling has no padding");
-  return builder.add(name, pooling, x);
+  return builder.add(name,
+                     Pooling{.mode = mode,
+                             .filter_shape = {size[0], size[1]},
+                             .stride = {strides[0], strides[1]},
+                             .same = is_same(config)},
+                     x);
 }
 
 std::vector<Index> strides_of(Node const& config, std::vector<Index> const& size) {

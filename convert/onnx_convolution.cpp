@@ -65,13 +65,12 @@ void convolution(Call& call) {
   Convolution const layer{.num_output = f.weight.shape[0],
                           .filter_shape = per_axis(w.filter, 1),
                           .stride = per_axis(w.stride, 1),
-                          .padding = w.symmetric() ? per_axis(w.before, 0) : PerAxis{0},
+                          .padding = per_axis(w.before, 0),
+                          .padding_after = w.symmetric() ? PerAxis::none() : per_axis(w.after, 0),
                           .dilation = per_axis(w.dilation, 1),
                           .groups = f.groups,
                           .has_bias = f.bias != nullptr};
-  Sample images = images_of(call, x);
-  if (!w.symmetric()) images = padded(call.network, images, w, 0);
-  call.set(of_images(call, x, call.network.add("", layer, {images}, weights_of(f))));
+  call.set(of_images(call, x, call.network.add("", layer, {images_of(call, x)}, weights_of(f))));
 }
 
 /// Where the output of a transposed convolution is cut, and what is added behind it.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace coldpress::convert::onnx {
 namespace {
@@ -19,15 +18,11 @@ void pool(Call& call, PoolingMode mode) {
   Pooling layer{.mode = mode,
                 .filter_shape = per_axis(w.filter, 1),
                 .stride = per_axis(w.stride, 1),
-                .padding = w.symmetric() ? per_axis(w.before, 0) : PerAxis{0},
+                .padding = per_axis(w.before, 0),
+                .padding_after = w.symmetric() ? PerAxis::none() : per_axis(w.after, 0),
                 .rounding = call.integer("ceil_mode", 0) != 0 ? Rounding::ceil : Rounding::floor,
-                .count_padding = average && counts && w.symmetric()};
-  Sample images = images_of(call, x);
-  if (!w.symmetric()) {
-    if (average && !counts) refuse("it has other paddings on the two sides of an axis, which a mean does not count");
-    images = padded(call.network, images, w, average ? 0 : -std::numeric_limits<float>::max());
-  }
-  call.set(of_images(call, x, call.network.add("", layer, {images})));
+                .count_padding = average && counts};
+  call.set(of_images(call, x, call.network.add("", layer, {images_of(call, x)})));
 }
 void max_pool(Call& call) { pool(call, PoolingMode::max); }
 void average_pool(Call& call) { pool(call, PoolingMode::average); }

@@ -22,11 +22,6 @@ std::vector<Index> numbers(Call const& call, char const* attribute, std::size_t 
 
 }  // namespace
 
-bool Windows::padded() const {
-  auto const some = [](Index places) { return places != 0; };
-  return std::ranges::any_of(before, some) || std::ranges::any_of(after, some);
-}
-
 Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter) {
   if (x.rank() < 3 || x.rank() > 5 || (x.samples_axis() != 0 && x.samples_axis() != -1) || x.axis(0).extent() != 1)
     refuse("its input is " + described(x.axes) + ", and not [samples, channels, ...] with 1 to 3 more axes");
@@ -76,11 +71,6 @@ Value of_images(Call& call, Value const& x, Sample const& images) {
 PerAxis per_axis(std::vector<Index> const& numbers, Index otherwise) {
   if (numbers.size() == 1) return {otherwise, numbers[0]};
   return PerAxis::of(numbers.data(), static_cast<int>(numbers.size()));
-}
-
-Sample padded(Network& network, Sample const& images, Windows const& windows, float value) {
-  Pad layer{.before = per_axis(windows.before, 0), .after = per_axis(windows.after, 0), .value = value};
-  return network.add("pad", layer, {images});
 }
 
 }  // namespace coldpress::convert::onnx

@@ -11,7 +11,6 @@ struct Windows {
 
   std::size_t axes() const { return filter.size(); }
   bool symmetric() const { return before == after; }
-  bool padded() const;
 };
 
 /// Those that the attributes of a call say, for an input whose first axis is the samples and second one the channels.
@@ -26,8 +25,5 @@ Value of_images(Call& call, Value const& x, Sample const& images);
 
 /// The numbers for the axes of an image; a row of values has `otherwise` for its rows.
 PerAxis per_axis(std::vector<Index> const& numbers, Index otherwise);
-
-/// Surrounds images with a value where the layer itself cannot: with different numbers of places on two sides.
-Sample padded(Network& network, Sample const& images, Windows const& windows, float value);
 
 }  // namespace coldpress::convert::onnx

@@ -23,6 +23,7 @@ from ._coldpress import (
     UnsupportedError,
     load,
 )
+from .frameworks import from_keras, from_torch
 
 __all__ = [
     "ChecksumError",
@@ -39,5 +40,7 @@ __all__ = [
     "ShapeError",
     "Solver",
     "UnsupportedError",
+    "from_keras",
+    "from_torch",
     "load",
 ]

@@ -1,12 +1,11 @@
 // The class Network: loads and runs networks.
 #include "bindings.hpp"
 
-#include <coldpress/convert/nam.hpp>
+#include <coldpress/convert/format.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
 
 #include <algorithm>
-#include <fstream>
 
 namespace coldpress::python {
 namespace {
@@ -139,13 +138,6 @@ Network made(persist::Training const& training, std::optional<std::vector<Index>
   nb::gil_scoped_release const released;
   return std::make_shared<Held>(
       dynamic::Layer::from_config(backend_of(backend, threads), training.network, input, seed.value_or(training.seed)));
-}
-/// A .nam file is JSON, and begins with a brace.
-persist::Model model_in(std::string const& path, std::optional<Shape> const& input) {
-  std::ifstream file{path};
-  char first = 0;
-  if (file >> first && first == '{') return convert::read_nam(path, {.input = input}).model;
-  return persist::read_model(path, {.input = input});
 }
 
 nb::object shapes_of(Network const& network, std::span<Shape const> (dynamic::Layer::*shapes)() const) {
@@ -299,14 +291,15 @@ void add_network(nb::module_& module) {
         auto const input = optional_shape(input_shape);
         nb::gil_scoped_release const released;
         return with_file(path.string(), [&] {
-          return std::make_shared<Held>(
-              persist::layer_of(backend_of(backend, threads), model_in(path.string(), input), input));
+          return std::make_shared<Held>(persist::layer_of(backend_of(backend, threads),
+                                                          convert::read_network(path.string(), input).model, input));
         });
       },
       "path"_a, "input_shape"_a = nb::none(), nb::kw_only(), "backend"_a = "cpu", "threads"_a = 1,
-      "Loads a network: a .juice file of coldpress or Juice, or a .nam file. `input_shape` is the shape of one sample, "
-      "for "
-      "files that do not say it, or for sequences of another length.");
+      "Loads a network: a file of coldpress, Juice, ONNX, Keras or RTNeural, or a .nam file, of which the content says "
+      "which it is. `input_shape` is the shape of one sample, for files that do not say it, or for sequences of "
+      "another "
+      "length.");
 }
 
 }  // namespace coldpress::python
