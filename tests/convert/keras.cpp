@@ -90,7 +90,7 @@ TEST_CASE("layers have their names in Keras, and a Dense behind a Flatten has it
   std::vector<std::string> names;
   for (auto const& layer : std::get<dynamic::SequentialConfig>(model.config.layer_type).layers)
     names.push_back(layer.name.substr(0, layer.name.find('_')));
-  CHECK(names == std::vector<std::string>{"rescaling", "first", "first.activation", "batch", "average", "conv2d", "conv2d", "p",
+  CHECK(names == std::vector<std::string>{"rescaling", "first", "first.activation", "batch", "average", "conv2d", "p",
                                           "flatten", "dropout", "activation", "dense", "dense", "dense", "softmax"});
   TemporaryFolder const folder;
   persist::write_model(folder / "a.juice", model);
