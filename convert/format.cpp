@@ -91,14 +91,14 @@ void refuse_pickles(std::string const& path) {
   throw error;
 }
 
-Conversion read_network(std::string const& path, std::optional<Shape> const& input) {
+Conversion read_network(std::string const& path, LoadOptions const& options) {
   refuse_pickles(path);
   std::string_view const format = format_of_content(path);
-  if (format == "nam") return {.model = read_nam(path, {.input = input}).model};
-  if (format == "rtneural") return {.model = read_rtneural(path, {.input = input})};
-  if (format == "keras") return {.model = read_keras(path, {.input = input})};
-  if (format == "onnx") return read_onnx(path, {.input = input});
-  if (format.empty()) return {.model = persist::read_model(path, {.input = input})};
+  if (format == "nam") return {.model = read_nam(path, {.input = options.input}).model};
+  if (format == "rtneural") return {.model = read_rtneural(path, {.input = options.input})};
+  if (format == "keras") return {.model = read_keras(path, {.input = options.input})};
+  if (format == "onnx") return read_onnx(path, {.input = options.input});
+  if (format.empty()) return {.model = persist::read_model(path, options)};
   UnsupportedError error{"is " + std::string{format} +
                          ", which has only weights: read them into the network of a config, as coldpress convert "
                          "--config does"};

@@ -4,6 +4,7 @@
 #include "options.hpp"
 #include "print.hpp"
 
+#include <coldpress/convert/format.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
@@ -28,7 +29,7 @@ struct Options {
 
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
-  persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
+  persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
   auto const raw = data::open_source(options.data, options.reading);
   show_skipped(*raw);
   auto const source = with_context(

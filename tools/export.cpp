@@ -4,6 +4,7 @@
 #include "options.hpp"
 #include "writable.hpp"
 
+#include <coldpress/convert/format.hpp>
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/persist.hpp>
 #include <coldpress/persist/cpp_header.hpp>
@@ -28,9 +29,12 @@ void export_model(ExportOptions const& options) {
     input.emplace();
     std::copy(options.input.begin(), options.input.end(), input->extents);
   }
-  std::string const header =
-      with_context([&] { return persist::cpp_header(persist::read_model(options.model), options.name_space, input); },
-                   [&](Error& error) { error.in_file(options.model); });
+  std::string const header = with_context(
+      [&] {
+        return persist::cpp_header(convert::read_network(options.model, {.input = input}).model, options.name_space,
+                                   input);
+      },
+      [&](Error& error) { error.in_file(options.model); });
   write_atomically(options.output, std::as_bytes(std::span{header}));
   std::printf("%s: %zu bytes\n", options.output.c_str(), header.size());
 }

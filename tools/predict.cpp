@@ -5,6 +5,7 @@
 #include "print.hpp"
 #include "writable.hpp"
 
+#include <coldpress/convert/format.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/images.hpp>
@@ -90,7 +91,7 @@ void predict(Options const& options) {
   data::check_output(options.output);
   files.check_writable();
   dynamic::Backend const backend = options.computing.open();
-  persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
+  persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
   auto const raw = open_input(options.input, model, options.reading);
   auto const source = with_context([&] { return data::transformed(*raw, of_samples(model.transforms)); },
                                    [&](Error& error) { error.in_file(options.input); });

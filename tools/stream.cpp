@@ -5,6 +5,7 @@
 #include "print.hpp"
 #include "writable.hpp"
 
+#include <coldpress/convert/format.hpp>
 #include <coldpress/convert/nam.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/npy.hpp>
@@ -38,7 +39,7 @@ struct Played {
 Played open_model(Options const& options) {
   bool const nam = options.model.ends_with(".nam");
   auto read = nam ? convert::read_nam(options.model, {.size = options.size})
-                  : convert::NamModel{.model = persist::read_model(options.model)};
+                  : convert::NamModel{.model = convert::read_network(options.model).model};
   return with_context(
       [&] {
         dynamic::Backend const backend = options.computing.open();
@@ -139,7 +140,7 @@ void bench(Options const& options) {
 }
 
 void add_model(CLI::App& command, Options& options) {
-  command.add_option("--model", options.model, "File of the network: .nam, or of coldpress or Juice")
+  command.add_option("--model", options.model, "File of the network: .nam, or of coldpress, Juice, RTNeural or others")
       ->type_name(file)
       ->required();
   command.add_option("--size", options.size, "Which network of a .nam file with several, from 0 to 1; 1: the greatest")

@@ -292,7 +292,7 @@ void add_network(nb::module_& module) {
         nb::gil_scoped_release const released;
         return with_file(path.string(), [&] {
           return std::make_shared<Held>(persist::layer_of(backend_of(backend, threads),
-                                                          convert::read_network(path.string(), input).model, input));
+                                                          convert::read_network(path.string(), {.input = input}).model, input));
         });
       },
       "path"_a, "input_shape"_a = nb::none(), nb::kw_only(), "backend"_a = "cpu", "threads"_a = 1,

@@ -169,6 +169,11 @@ TEST_CASE("convert reads ONNX models, known by their content, and compares them 
         y + ": has the shape {3, 1}, and the network has any number of samples {2} there");
   CHECK(contains(bad_use({"convert", model, other, "--check", x}), "--check"));
   CHECK(contains(failure({"convert", folder.put("c.onnx", bytes.substr(0, 40)), other}), "c.onnx: "));
+  // Such a file is a network wherever one is read.
+  std::string const found = folder / "found.npy", header = folder / "net.hpp";
+  CHECK(run({"predict", "--model", model, "--input", x, "--output", found}).code == 0);
+  CHECK(data::read_npy(found).values == outputs);
+  CHECK(run({"export", "--cpp", model, "-o", header}).code == 0);
   // Any network can be compared.
   data::write_npy(y, std::vector<Index>{3, 1}, outputs);
   CHECK(contains(output({"convert", juice, other, "--check", x, y}), "check: the largest error of 3 outputs is 0,"));

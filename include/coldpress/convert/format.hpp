@@ -3,7 +3,6 @@
 
 #include <coldpress/convert/weights.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,10 +18,10 @@ namespace coldpress::convert {
 void refuse_pickles(std::string const& path);
 
 /// The network in a file of coldpress, Juice, ONNX, Keras or RTNeural, or in a .nam file, of which the content says
-/// which it is. `input` is the shape of one sample, if the file does not say it, or for sequences of another length.
+/// which it is. The options are those of persist::read_model; other files than Juice's have no filters to rotate.
 ///
 /// Throws UnsupportedError for pickles, and for a file that has only weights (safetensors, npz, HDF5), with what reads
 /// it; and what the reader of the format throws.
-[[nodiscard]] Conversion read_network(std::string const& path, std::optional<Shape> const& input = {});
+[[nodiscard]] Conversion read_network(std::string const& path, LoadOptions const& options = {});
 
 }  // namespace coldpress::convert
