@@ -2,21 +2,18 @@
 
 #include <coldpress/data/atomic_file.hpp>
 
-#include "json_node.hpp"
-#include "keras_layout.hpp"
+#include "json_numbers.hpp"
 #include "rtneural_conv2d.hpp"
 #include "whole_network.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 namespace coldpress::convert {
 namespace {
 
 using json::Json, json::Node;
-using keras::Array;
+using keras::numbers;
 
 constexpr std::size_t max_file = std::size_t{1} << 28;  // RTNeural's largest examples have 2^20 bytes
 constexpr Index max_features = 1 << 16, max_taps = 1 << 20, max_layers = 1024;
@@ -24,45 +21,6 @@ constexpr Index max_history = Index{1} << 26;  // numbers that a stream keeps: 2
 
 constexpr std::array<std::string_view, 9> types{
     "dense", "time-distributed-dense", "conv1d", "conv2d", "gru", "lstm", "prelu", "batchnorm2d", "batchnorm"};
-
-/// Reads numbers in lists in lists.
-class Numbers {
- public:
-  Numbers(Node const& node, std::vector<Index> shape) : node_(node), array_{std::move(shape), {}} {}
-  Array read() {
-    append(node_.json(), 0);
-    return std::move(array_);
-  }
-
- private:
-  void append(Json const& value, std::size_t axis) {
-    if (axis == array_.shape.size()) {
-      double const number = value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
-      if (!(std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max())))
-        here(value).expected("a number within the range of a float");
-      array_.values.push_back(static_cast<float>(number));
-      return;
-    }
-    auto const extent = static_cast<std::size_t>(array_.shape[axis]);
-    if (!value.is_array() || value.size() != extent)
-      here(value).expected("a list of " + json::grouped(array_.shape[axis]));
-    for (std::size_t i = 0; i < extent; ++i) {
-      place_.push_back(i);
-      append(value[i], axis + 1);
-      place_.pop_back();
-    }
-  }
-  Node here(Json const& value) const {
-    std::string path = node_.path();
-    for (std::size_t const i : place_) path += "[" + std::to_string(i) + "]";
-    return {value, path};
-  }
-
-  Node const& node_;
-  Array array_;
-  std::vector<std::size_t> place_;
-};
-Array numbers(Node const& node, std::vector<Index> shape) { return Numbers{node, std::move(shape)}.read(); }
 
 /// A number, or the last one of a list, as files have it.
 Index last_integer(Node const& node, Index most) {

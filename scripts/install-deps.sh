@@ -18,8 +18,8 @@ packages=(g++ cmake ninja-build ccache git pkg-config
   libboost-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev
   capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
 # Without these, tests report that they are skipped. Without HDF5, coldpress::hdf5 is left out, and coldpress::convert reads no
-# files of Mocha; without protobuf, none of Caffe; without nlohmann-json, no .nam files; without libpng or libjpeg,
-# coldpress::images is left out, and without libsndfile, coldpress::sound. Without lv2-dev, there is no LV2 plugin; without
+# files of Mocha and Keras; without protobuf, none of Caffe; without nlohmann-json, no .nam and .safetensors files, and none of
+# RTNeural and Keras; without libpng or libjpeg, coldpress::images is left out, and without libsndfile, coldpress::sound. Without lv2-dev, there is no LV2 plugin; without
 # libsamplerate, models play at their own sample rate only. The hosts play the plugin.
 optional=(time valgrind libhdf5-dev python3-h5py libprotobuf-dev protobuf-compiler nlohmann-json3-dev libpng-dev libjpeg-dev
   libsndfile1-dev python3-pil help2man lv2-dev libsamplerate0-dev lilv-utils sordi jalv jackd2 zsh)
