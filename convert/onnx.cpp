@@ -88,6 +88,7 @@ class Inputs {
       if (a == samples_axis) {
         axes.push_back({1, 1, true});
         Index const samples = std::max<Index>(0, dimension.extent);
+        if (samples > max_samples) throw ShapeError{name + " has " + std::to_string(samples) + " samples"};
         if (axes_.empty()) samples_ = samples;
         if (samples != samples_ && samples_ != 0 && samples != 0) {
           throw UnsupportedError{name + " has " + std::to_string(samples) + " samples, and the first input " +
@@ -117,6 +118,8 @@ class Inputs {
     throw ShapeError{name + " has the extent " + std::to_string(extent) + " on its axis " + std::to_string(axis) +
                      ", and " + std::to_string(wanted) + " is given"};
   }
+
+  static constexpr Index max_samples = Index{1} << 30;
 
   Graph const& graph_;
   OnnxOptions const& options_;
@@ -210,6 +213,7 @@ class Import {
       network_.begin(node, constants);
       apply(found->second, call, computed);
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        if (call.outputs[i].index() == 0 && call.used(i)) refuse("its output " + std::to_string(i) + " is read");
         if (call.outputs[i].index() != 0) values_.insert_or_assign(node.outputs[i], std::move(call.outputs[i]));
       }
     } catch (Refusal const& refusal) {

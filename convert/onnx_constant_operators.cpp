@@ -119,8 +119,8 @@ Tensor range(Call const& call) {
                &step = call.constant(2, "delta");
   if (start.size() != 1 || limit.size() != 1 || step.size() != 1) refuse("its bounds are not single numbers");
   if (start.floating()) {
-    double const first = start.floats[0], by = step.floats.at(0);
-    double const count = by == 0 ? -1 : std::ceil((static_cast<double>(limit.floats.at(0)) - first) / by);
+    double const first = start.floats[0], by = float_at(step, 0);
+    double const count = by == 0 ? -1 : std::ceil((static_cast<double>(float_at(limit, 0)) - first) / by);
     if (!(count >= 0 && count <= 1e8)) refuse("it has an impossible number of values");
     Tensor result = tensor_for(call, start.type, {static_cast<Index>(count)});
     for (std::size_t i = 0; i < result.floats.size(); ++i)
@@ -142,7 +142,8 @@ Tensor range(Call const& call) {
 Tensor triangle(Call const& call) {
   Tensor result = call.constant(0, "its input");
   if (result.rank() < 2) refuse("its input is no matrix");
-  Index const k = call.has(1) ? call.integers_of(1, "k").at(0) : 0;
+  auto const given = call.has(1) ? call.integers_of(1, "k") : std::vector<Index>{0};
+  Index const k = given.empty() ? 0 : given[0];
   Index const columns = result.shape.back(), rows = result.shape[result.shape.size() - 2];
   bool const upper = call.integer("upper", 1) != 0;
   if (std::abs(static_cast<double>(k)) > 1e12) refuse("its diagonal is far outside");

@@ -87,6 +87,10 @@ Cut cut_of(Call const& call, Value const& x, Windows const& w) {
     refuse("output_padding or output_shape has not one number for each axis");
   for (std::size_t a = 0; a < w.axes(); ++a) {
     bool const same = automatic.starts_with("SAME");
+    Index const added = cut.added[a], wanted = shape.empty() ? 1 : shape[a];
+    constexpr Index most = Index{1} << 40;
+    if (added < 0 || added > most || wanted < 1 || wanted > most)
+      refuse("its output_padding or output_shape is impossible");
     if (shape.empty() && !same) continue;
     Index const in = x.extent(static_cast<int>(a) + 2), out = shape.empty() ? in * w.stride[a] : shape[a];
     Index const all = (in - 1) * w.stride[a] + cut.added[a] + (w.filter[a] - 1) * w.dilation[a] + 1 - out;

@@ -7,6 +7,9 @@
 
 namespace coldpress::convert::onnx {
 
+/// The name of an input; empty if there are not as many.
+inline std::string input(Node const& node, std::size_t i) { return i < node.inputs.size() ? node.inputs[i] : ""; }
+
 class Matcher {
  public:
   Matcher(Graph& graph, Known const& known) : graph_(graph), known_(known) {
@@ -56,6 +59,14 @@ class Matcher {
     auto const found = known_.axes.find(value);
     return found == known_.axes.end() ? std::vector<Axis>{} : found->second;
   }
+  /// Whether an axis of a reduction or a softmax of this value is the last one.
+  bool is_last(Node const& node, std::string_view attribute, std::string const& value) const {
+    auto const axes_named = integers(node, attribute, 1);
+    constexpr Index last_by_default = 13;  // the opset from which on a softmax is over the last axis
+    if (axes_named.empty() && node.op == "Softmax") return graph_.opset >= last_by_default;
+    auto const rank = static_cast<Index>(axes(value).size());
+    return axes_named.size() == 1 && (axes_named[0] == -1 || (rank > 0 && axes_named[0] == rank - 1));
+  }
   /// The input of a node with two that is not `value`; empty if none is.
   static std::string other(Node const& node, std::string const& value) {
     if (node.inputs.size() != 2) return "";
@@ -74,7 +85,8 @@ class Matcher {
     std::vector<std::string> open{node.inputs};
     if (node.op == "Div" && node.inputs.size() == 2)
       open = {node.inputs[0]}, product.scale = 1 / static_cast<double>(number(node.inputs[1]));
-    while (!open.empty() && product.values.size() < 8) {
+    constexpr int most = 64;  // that are looked at
+    for (int steps = 0; !open.empty() && product.values.size() < 8 && steps < most; ++steps) {
       std::string const value = open.back();
       open.pop_back();
       if (float const one = number(value); !std::isnan(one)) {
@@ -84,7 +96,7 @@ class Matcher {
       } else if (Node const* const inner = made_by(value, "Mul")) {
         open.insert(open.end(), inner->inputs.begin(), inner->inputs.end());
       } else if (Node const* const division = made_by(value, "Div");
-                 division && !std::isnan(number(division->inputs.at(1)))) {
+                 division && !std::isnan(number(input(*division, 1)))) {
         product.scale /= static_cast<double>(number(division->inputs[1]));
         open.push_back(division->inputs[0]);
       } else {

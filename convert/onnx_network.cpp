@@ -63,7 +63,7 @@ void Network::begin(Node const& node, std::vector<Constant> const& constants) { 
 
 std::string Network::unique(std::string const& name) {
   std::string all = name;
-  for (int number = 2; !names_.insert(all).second; ++number) all = name + "_" + std::to_string(number);
+  while (!names_.insert(all).second) all = name + "_" + std::to_string(std::max(2, ++numbers_[name]));
   return all;
 }
 

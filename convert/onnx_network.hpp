@@ -126,6 +126,7 @@ class Network {
   dynamic::SequentialConfig container_ = {};
   std::vector<std::pair<std::string, Weight>> weights_ = {};
   std::set<std::string, std::less<>> names_ = {};
+  std::map<std::string, int> numbers_ = {};      // the last one behind a name that is there more than once
   std::map<std::string, Sample> views_ = {};     // what a Reshape reads
   std::map<std::string, Sample> arranged_ = {};  // values in another order, by name and order
 };

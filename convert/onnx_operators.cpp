@@ -9,10 +9,10 @@ namespace coldpress::convert::onnx {
 std::map<std::string_view, Operator> const& operators() {
   static auto const all = [] {
     std::map<std::string_view, Operator> table;
-    for (auto const family :
-         {activation_operators, arithmetic_operators, attention_operators, constant_operators, convolution_operators,
-          matrix_operators, normalization_operators, pooling_operators, recurrent_operators, reduction_operators,
-          resize_operators, shape_operators, slice_operators}) {
+    for (auto const family : {activation_operators, arithmetic_operators, attention_operators, axis_operators,
+                              constant_operators, convolution_operators, gather_operators, matrix_operators,
+                              normalization_operators, pooling_operators, recurrent_operators, reduction_operators,
+                              reshape_operators, resize_operators, shape_operators, slice_operators}) {
       for (Operator const& row : family()) table.emplace(row.name, row);
     }
     return table;
@@ -34,6 +34,17 @@ std::vector<Index> Call::integers_of(std::size_t i, char const* what) const {
     all.push_back(value.factor);
   }
   if (tensor.floating()) refuse(std::string{what} + " is not of whole numbers");
+  return all;
+}
+
+std::vector<Int> Call::ints(std::size_t i, char const* attribute) const {
+  std::vector<Int> all;
+  if (has(i)) {
+    Tensor const& tensor = constant(i, attribute);
+    if (tensor.floating()) refuse(std::string{attribute} + " is not of whole numbers");
+    return tensor.ints;
+  }
+  for (Index const value : integers(attribute)) all.push_back({value});
   return all;
 }
 

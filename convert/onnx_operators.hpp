@@ -37,6 +37,8 @@ class Call {
   Tensor const& constant(std::size_t i, char const* what) const;
   /// The whole numbers of such a constant.
   std::vector<Index> integers_of(std::size_t i, char const* what) const;
+  /// Those of an input, or of an attribute in older opsets; they may depend on the number of samples.
+  std::vector<Int> ints(std::size_t i, char const* attribute) const;
   /// The value that is computed at run time; a constant becomes a layer.
   Value value(std::size_t i) const;
 
@@ -71,13 +73,16 @@ struct Operator {
 std::span<Operator const> activation_operators();
 std::span<Operator const> arithmetic_operators();
 std::span<Operator const> attention_operators();
+std::span<Operator const> axis_operators();
 std::span<Operator const> constant_operators();
 std::span<Operator const> convolution_operators();
+std::span<Operator const> gather_operators();
 std::span<Operator const> matrix_operators();
 std::span<Operator const> normalization_operators();
 std::span<Operator const> pooling_operators();
 std::span<Operator const> recurrent_operators();
 std::span<Operator const> reduction_operators();
+std::span<Operator const> reshape_operators();
 std::span<Operator const> resize_operators();
 std::span<Operator const> shape_operators();
 std::span<Operator const> slice_operators();

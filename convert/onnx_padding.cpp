@@ -7,6 +7,8 @@
 namespace coldpress::convert::onnx {
 namespace {
 
+constexpr Index most = Index{1} << 30;  // places
+
 bool has(Node const& node, std::size_t input) { return input < node.inputs.size() && !node.inputs[input].empty(); }
 std::string text(Node const& node, std::string_view attribute, std::string const& otherwise) {
   auto const found = node.attributes.find(attribute);
@@ -19,7 +21,8 @@ std::optional<std::vector<Index>> pads_of(Matcher const& matcher, Node const& no
   if (node.op != "Conv" || text(node, "auto_pad", "NOTSET") != "NOTSET") return {};
   auto pads = matcher.integers(node, "pads", node.inputs.size());
   if (pads.empty()) pads.assign(2 * axes, 0);
-  return pads.size() == 2 * axes ? std::optional{pads} : std::nullopt;
+  auto const possible = [](Index places) { return places >= 0 && places <= most; };
+  return pads.size() == 2 * axes && std::ranges::all_of(pads, possible) ? std::optional{pads} : std::nullopt;
 }
 
 bool take_pad(Matcher& matcher, Node& node) {
@@ -36,12 +39,12 @@ bool take_pad(Matcher& matcher, Node& node) {
     Index const axis = axes[i] < 0 ? axes[i] + static_cast<Index>(rank) : axes[i];
     Index const before = added[i], after = added[axes.size() + i];
     if (before == 0 && after == 0) continue;
-    if (axis < 2 || axis >= static_cast<Index>(rank) || before < 0 || after < 0 || std::max(before, after) > 1 << 30)
+    if (axis < 2 || axis >= static_cast<Index>(rank) || before < 0 || after < 0 || std::max(before, after) > most)
       return false;
     (*pads)[static_cast<std::size_t>(axis - 2)] += before;
     (*pads)[static_cast<std::size_t>(axis - 2) + rank - 2] += after;
   }
-  node.inputs[0] = pad->inputs.at(0);
+  node.inputs[0] = input(*pad, 0);
   node.attributes.insert_or_assign("pads", *pads);
   return true;
 }
@@ -53,8 +56,8 @@ bool take_cut(Matcher& matcher, Node& node) {
   auto const pads = pads_of(matcher, *conv, axes.size() - 2);
   auto const starts = matcher.integers(node, "starts", 1), ends = matcher.integers(node, "ends", 2),
              along = matcher.integers(node, "axes", 3), steps = matcher.integers(node, "steps", 4);
-  if (!pads || starts != std::vector<Index>{0} || ends.size() != 1 || along.size() != 1 ||
-      (!steps.empty() && steps != std::vector<Index>{1}))
+  if (!pads || starts != std::vector<Index>{0} || ends.size() != 1 || std::abs(static_cast<double>(ends[0])) > most ||
+      along.size() != 1 || (!steps.empty() && steps != std::vector<Index>{1}))
     return false;
   auto const rank = static_cast<Index>(axes.size());
   Index const axis = along[0] < 0 ? along[0] + rank : along[0];
@@ -62,7 +65,7 @@ bool take_cut(Matcher& matcher, Node& node) {
   Index const extent = axes[static_cast<std::size_t>(axis)].extent();
   Index const less = ends[0] < 0 ? -ends[0] : extent - ends[0];
   auto const strides = matcher.integers(*conv, "strides", conv->inputs.size());
-  Index const stride = strides.empty() ? 1 : strides.at(static_cast<std::size_t>(axis - 2));
+  Index const stride = strides.size() != axes.size() - 2 ? 1 : strides[static_cast<std::size_t>(axis - 2)];
   auto padding = *pads;
   Index& after = padding[static_cast<std::size_t>(axis + rank - 4)];
   if (less <= 0 || less >= extent || stride != 1 || after < less) return false;

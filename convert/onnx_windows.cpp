@@ -25,6 +25,8 @@ std::vector<Index> numbers(Call const& call, char const* attribute, std::size_t 
 Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter) {
   if (x.rank() < 3 || x.rank() > 5 || (x.samples_axis() != 0 && x.samples_axis() != -1) || x.axis(0).extent() != 1)
     refuse("its input is " + described(x.axes) + ", and not [samples, channels, ...] with 1 to 3 more axes");
+  for (int a = 2; a < x.rank(); ++a)
+    if (x.extent(a) > most) refuse("its input has an axis of " + std::to_string(x.extent(a)) + " places");
   auto const axes = static_cast<std::size_t>(x.rank() - 2);
   Windows w;
   w.filter = filter.empty() ? numbers(call, "kernel_shape", axes, 0, 1) : std::move(filter);

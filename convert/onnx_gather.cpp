@@ -1,0 +1,188 @@
+// Values that are selected by numbers, and values that are joined.
+#include "onnx_constants.hpp"
+#include "onnx_slices.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace coldpress::convert::onnx {
+namespace {
+
+/// Rows of a constant, selected at run time.
+void embed(Call& call) {
+  Tensor const& table = call.constant(0, "the table");
+  Value const numbers = call.value(1);
+  if (axis_in(call.integer("axis", 0), std::max(1, table.rank())) != 0 || table.rank() == 0)
+    refuse("numbers that are computed select along another axis of a constant than the first");
+  if (table.size() == 0) refuse("its table has no values");
+  Index const vocabulary = table.shape[0], features = table.size() / vocabulary;
+  std::vector<float> values;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(table.size()); ++i) values.push_back(float_at(table, i));
+  Sample const rows = call.network.add("", Embedding{.vocabulary = vocabulary, .features = features}, {numbers.sample},
+                                       {{"-0", {vocabulary, features}, std::move(values), table.origin}});
+  Value y{rows, numbers.axes, numbers.order, table.type};
+  for (int a = 1; a < table.rank(); ++a) {
+    y.order.push_back(y.rank());
+    y.axes.push_back({table.shape[static_cast<std::size_t>(a)]});
+  }
+  y.sample = call.network.reshape(rows, shape_of(y.axes, y.order));
+  call.set(y);
+}
+
+void gather(Call& call) {
+  if (call.is_constant(0)) return embed(call);
+  Value const x = call.value(0);
+  Tensor const& places = call.constant(1, "the numbers that it selects");
+  int const axis = axis_in(call.integer("axis", 0), x.rank());
+  auto numbers = call.integers_of(1, "the numbers that it selects");
+  Index const extent = x.extent(axis);
+  bool run = true;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] < -extent || numbers[i] >= extent)
+      refuse("it selects number " + std::to_string(numbers[i]) + " of " + std::to_string(extent) + " along an axis");
+    numbers[i] += numbers[i] < 0 ? extent : 0;
+    run = run && numbers[i] == numbers[0] + static_cast<Index>(i);
+  }
+  if (numbers.empty()) refuse("it selects nothing");
+  if (x.axis(axis).samples) refuse("it selects samples");
+  Value y = x;
+  if (run) {
+    y = part_of(call.network, x, axis, numbers[0], numbers[0] + static_cast<Index>(numbers.size()), "");
+  } else {
+    std::vector<float> values(numbers.begin(), numbers.end());
+    Shape const shape{static_cast<Index>(values.size())};
+    Sample const selected = call.network.constant(std::move(values), shape, "");
+    y.sample = call.network.add("", Gather{.axis = x.place(axis)}, {x.sample, selected});
+    y.axes[static_cast<std::size_t>(axis)] = {shape[0]};
+  }
+  // The axis becomes those of the numbers.
+  std::vector<Axis> axes = y.axes;
+  axes.erase(axes.begin() + axis);
+  auto const of_numbers = axes_of(places);
+  axes.insert(axes.begin() + axis, of_numbers.begin(), of_numbers.end());
+  Value z{y.sample, axes, {}, x.type};
+  int const more = places.rank() - 1;
+  for (int const a : y.order) {
+    if (a != axis) z.order.push_back(a < axis ? a : a + more);
+    for (int i = 0; a == axis && i < places.rank(); ++i) z.order.push_back(axis + i);
+  }
+  z.sample = call.network.reshape(y.sample, shape_of(z.axes, z.order));
+  call.set(z);
+}
+Tensor fold_gather(Call const& call) {
+  Tensor const &x = call.constant(0, "its input"), &numbers = call.constant(1, "the numbers that it selects");
+  int const axis = axis_in(call.integer("axis", 0), x.rank());
+  if (x.samples_axis == axis || numbers.samples_axis >= 0) refuse("it selects samples");
+  auto const a = static_cast<std::size_t>(axis);
+  Index const extent = x.shape[a];
+  std::vector<Index> shape = x.shape;
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, numbers.shape.begin(), numbers.shape.end());
+  Index inner = 1, outer = 1;
+  for (std::size_t i = 0; i < x.shape.size(); ++i) (i < a ? outer : inner) *= i == a ? 1 : x.shape[i];
+  std::vector<std::size_t> places;
+  auto const selected = call.integers_of(1, "the numbers that it selects");
+  call.network.count_constant(static_cast<Index>(selected.size()));
+  if (outer > 0 && inner > 0 && static_cast<Index>(selected.size()) > max_values / outer / inner)
+    refuse("it makes a constant with more than 2^33 values");
+  call.network.count_constant(outer * inner * static_cast<Index>(selected.size()));
+  for (Index o = 0; o < outer; ++o) {
+    for (Index const number : selected) {
+      if (number < -extent || number >= extent) refuse("it selects a number that is not on the axis");
+      for (Index i = 0; i < inner; ++i)
+        places.push_back(static_cast<std::size_t>((o * extent + (number < 0 ? number + extent : number)) * inner + i));
+    }
+  }
+  Tensor result = picked(call, x, places, shape);
+  if (x.samples_axis >= 0) result.samples_axis = x.samples_axis + (x.samples_axis > axis ? numbers.rank() - 1 : 0);
+  return result;
+}
+
+void concat(Call& call) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < call.size(); ++i) values.push_back(call.value(i));
+  if (values.empty()) refuse("it has no inputs");
+  int const rank = values[0].rank(), axis = axis_in(call.integer("axis", 0), rank);
+  std::vector<Axis> axes = values[0].axes;
+  for (std::size_t i = 0; i < values.size(); ++i) {  // a constant is the same for each sample
+    if (values[i].samples_axis() >= 0) axes = values[i].axes;
+  }
+  Index total = 0;
+  for (Value const& value : values) {
+    if (value.rank() != rank) refuse("its inputs have different numbers of axes");
+    total += value.extent(axis);
+  }
+  if (axes[static_cast<std::size_t>(axis)].samples) refuse("it joins values along the axis of the samples");
+  std::vector<int> const order = values[0].samples_axis() >= 0 ? values[0].order : natural(axes);
+  std::vector<Sample> inputs;
+  for (Value const& value : values) {
+    std::vector<Axis> own = axes;
+    own[static_cast<std::size_t>(axis)] = value.axis(axis);
+    if (broadcast(own, value.axes) != own) refuse("its inputs differ along another axis than the one that it joins");
+    inputs.push_back(expanded(call.network, value, own, order));
+  }
+  axes[static_cast<std::size_t>(axis)] = {total};
+  Value y = made({}, axes, values[0].type);
+  y.order = order;
+  constexpr std::size_t most = 8;
+  while (inputs.size() > 1) {
+    std::vector<Sample> next;
+    for (std::size_t i = 0; i < inputs.size(); i += most) {
+      std::vector<Sample> const some(inputs.begin() + static_cast<std::ptrdiff_t>(i),
+                                     inputs.begin() + static_cast<std::ptrdiff_t>(std::min(i + most, inputs.size())));
+      next.push_back(some.size() == 1
+                         ? some[0]
+                         : call.network.add(inputs.size() > most ? "part" : "", Concat{.axis = y.place(axis)}, some));
+    }
+    inputs = std::move(next);
+  }
+  y.sample = inputs[0];
+  call.set(y);
+}
+Tensor fold_concat(Call const& call) {
+  Tensor const& first = call.constant(0, "its input");
+  int const axis = axis_in(call.integer("axis", 0), first.rank());
+  auto const a = static_cast<std::size_t>(axis);
+  std::vector<Index> shape = first.shape;
+  Index inner = 1, outer = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) (i < a ? outer : inner) *= i == a ? 1 : shape[i];
+  shape[a] = 0;
+  for (std::size_t i = 0; i < call.size(); ++i) {
+    Tensor const& each = call.constant(i, "its input");
+    std::vector<Index> same = each.shape;
+    if (same.size() != shape.size() || each.type != first.type) refuse("its inputs do not fit each other");
+    if (each.samples_axis == axis) refuse("it joins samples");
+    shape[a] += same[a];
+    same[a] = first.shape[a];
+    if (same != first.shape) refuse("its inputs differ along another axis than the one that it joins");
+  }
+  Tensor result = tensor_for(call, first.type, shape);
+  std::size_t to = 0;
+  for (Index o = 0; o < outer; ++o) {
+    for (std::size_t i = 0; i < call.size(); ++i) {
+      Tensor const& each = call.constant(i, "its input");
+      auto const count = static_cast<std::size_t>(each.shape[a] * inner), from = static_cast<std::size_t>(o) * count;
+      for (std::size_t k = 0; k < count; ++k, ++to) {
+        if (first.floating()) {
+          result.floats[to] = each.floats[from + k];
+        } else {
+          result.ints[to] = each.ints[from + k];
+        }
+      }
+    }
+  }
+  result.origin = first.origin;
+  result.samples_axis = first.samples_axis;
+  return result;
+}
+
+constexpr std::array rows{
+    Operator{"Gather", gather, fold_gather, "`embedding` of a constant, `slice` or `gather` with constant numbers"},
+    Operator{"Concat", concat, fold_concat, "`concat`; not of samples"},
+};
+
+}  // namespace
+
+std::span<Operator const> gather_operators() { return rows; }
+
+}  // namespace coldpress::convert::onnx
