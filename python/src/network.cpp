@@ -291,8 +291,8 @@ void add_network(nb::module_& module) {
         auto const input = optional_shape(input_shape);
         nb::gil_scoped_release const released;
         return with_file(path.string(), [&] {
-          return std::make_shared<Held>(persist::layer_of(backend_of(backend, threads),
-                                                          convert::read_network(path.string(), {.input = input}).model, input));
+          return std::make_shared<Held>(persist::layer_of(
+              backend_of(backend, threads), convert::read_network(path.string(), {.input = input}).model, input));
         });
       },
       "path"_a, "input_shape"_a = nb::none(), nb::kw_only(), "backend"_a = "cpu", "threads"_a = 1,

@@ -369,8 +369,7 @@ bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
                        [&](LayerConfig const& layer) { return other_steps(layer, a, b); });
   }
   auto const are_steps = [&](Shape const& one, Shape const& other) {
-    return one.rank() >= 1 && one.rank() <= 2 && other.rank() >= 1 && other.rank() <= 2 &&
-           one.last() == other.last();
+    return one.rank() >= 1 && one.rank() <= 2 && other.rank() >= 1 && other.rank() <= 2 && one.last() == other.last();
   };
   if (auto const* custom = std::get_if<Custom>(&config.layer_type)) {
     Registration const* const known = find_type(custom->type);
