@@ -59,7 +59,7 @@ Value activated(Builder& builder, Layer const& layer, Value const& x) {
 /// One slope for each channel or feature, or one for all.
 Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
   std::vector<Index> shape(x.shape.extents, x.shape.extents + x.shape.rank());
-  if (x.is_image()) std::ranges::rotate(shape, shape.begin() + 1);
+  if (x.is_image()) std::rotate(shape.begin(), shape.begin() + 1, shape.end());
   if (auto const shared = layer.config.find_value("shared_axes")) {
     for (std::size_t i = 0; i < shared->size(); ++i) {
       Index const axis = (*shared)[i].integer(-8, 8), rank = x.shape.rank(), place = axis < 0 ? axis + rank : axis - 1;
