@@ -43,11 +43,11 @@ std::string const floats = [] {
 }();
 std::string const valid = safetensors("{" + weight + "," + bias + "}", floats);
 
-struct Network {
+struct Golden {
   char const* name;
   dynamic::LayerConfig (*config)();
 };
-constexpr std::array<Network, 3> networks{{{"images", images}, {"sequences", sequences}, {"block", block}}};
+constexpr std::array<Golden, 3> networks{{{"images", images}, {"sequences", sequences}, {"block", block}}};
 
 }  // namespace
 
@@ -294,12 +294,12 @@ TEST_CASE("a map renames tensors and modules, in both directions") {
   auto const map = [&](std::string const& text) { return read_name_map(folder.put("map", text)); };
   NameMap const names = map("# a model in a wrapper\n\nmodule.*=*  # all of it\r\n");
   CHECK(names.lines == std::vector<std::pair<std::string, std::string>>{{"module.*", "*"}});
-  for (auto const& [name, config] : networks) {
-    auto const model = read_safetensors(file(std::string{name} + ".safetensors"), config()).model;
+  for (auto const& network : networks) {
+    auto const model = read_safetensors(file(std::string{network.name} + ".safetensors"), network.config()).model;
     write_safetensors(folder / "b", model, names);
-    CHECK(contains(message<MismatchError>([&] { static_cast<void>(read_safetensors(folder / "b", config())); }),
+    CHECK(contains(message<MismatchError>([&] { static_cast<void>(read_safetensors(folder / "b", network.config())); }),
                    "nothing in the file is for"));
-    CHECK(read_safetensors(folder / "b", config(), {.names = names}).model == model);
+    CHECK(read_safetensors(folder / "b", network.config(), {.names = names}).model == model);
   }
   auto const model = converted(valid).model;
   for (char const* const text : {"layers.0 = fc", "w = fc.weight\nb = fc.bias", "kernel = fc-0\nlayers.* = *",
