@@ -57,7 +57,7 @@ int samples_axis_of(std::vector<Dimension> const& shape) {
 /// The axes of the inputs, in which those that are open are filled in.
 class Inputs {
  public:
-  Inputs(Graph const& graph, OnnxOptions const& options) : graph_(graph), options_(options) {
+  Inputs(Graph const& graph, OnnxOptions const& options) : options_(options) {
     if (graph.inputs.empty()) throw UnsupportedError{"has no inputs, so that nothing is computed at run time"};
     for (Input const& input : graph.inputs) add(input);
   }
@@ -121,7 +121,6 @@ class Inputs {
 
   static constexpr Index max_samples = Index{1} << 30;
 
-  Graph const& graph_;
   OnnxOptions const& options_;
   Index samples_ = 0;
   std::vector<std::vector<Axis>> axes_ = {};
@@ -161,7 +160,9 @@ class Import {
     std::vector<std::pair<std::string, Sample>> outputs;
     std::set<std::string> seen;
     for (std::string const& output : graph_.outputs) {
-      auto const* const value = std::get_if<Value>(&values_.at(output));
+      auto const found = values_.find(output);
+      if (found == values_.end()) throw FormatError{"no node computes its output '" + printable(output) + "'"};
+      auto const* const value = std::get_if<Value>(&found->second);
       if (!value) throw UnsupportedError{"its output '" + printable(output) + "' is a constant"};
       network_.begin({.name = output, .op = "Identity", .domain = {}, .inputs = {}, .outputs = {}}, {});
       Sample sample = network_.arranged(*value, order_outside(*value));

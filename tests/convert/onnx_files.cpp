@@ -93,6 +93,9 @@ TEST_CASE("an ONNX model is refused with what it has and what it should have") {
   CHECK(refused<FormatError>(missing.bytes()) == "the nodes form a cycle, which Add 'add' is part of");
   missing.nodes = node("Relu", "a", {"x"}, {"y"}) + node("Relu", "b", {"x"}, {"y"});
   CHECK(refused<FormatError>(missing.bytes()) == "the value 'y' is computed twice");
+  missing.nodes = node("Relu", "relu", {"x"}, {"y"});
+  missing.outputs = {""};
+  CHECK(refused<FormatError>(missing.bytes()) == "no node computes its output ''");
   Model values = plain;
   values.nodes = node("Add", "add", {"x", "w"}, {"y"});
   values.constants = constant(tensor("w", {4}, {1, 2, 3}));

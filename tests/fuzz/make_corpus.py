@@ -623,10 +623,10 @@ def onnx_tensor(name, dims, more):
     return part(5, part(8, name) + b"".join(varint(1 << 3) + varint(dim) for dim in dims) + more)
 
 
-def onnx_model(nodes, tensors=b""):
+def onnx_model(nodes, tensors=b"", output=b"y"):
     dims = part(1, varint(1 << 3) + varint(1)) + part(1, varint(1 << 3) + varint(3))
     given = part(11, part(1, b"x") + part(2, part(1, varint(1 << 3) + varint(1) + part(2, dims))))
-    graph = part(7, nodes + tensors + given + part(12, part(1, b"y")))
+    graph = part(7, nodes + tensors + given + part(12, part(1, output)))
     return varint(1 << 3) + varint(8) + graph + part(8, varint(2 << 3) + varint(17))
 
 
@@ -637,4 +637,5 @@ put("onnx", "external", onnx_model(onnx_node(b"Add", b"x", b"w"), onnx_tensor(b"
 put("onnx", "extents-overflow", onnx_model(onnx_node(b"Add", b"x", b"w"), onnx_tensor(b"w", [2**40] * 4, whole)))
 put("onnx", "constant-of-2-40", onnx_model(onnx_node(b"ConstantOfShape", b"s"), onnx_tensor(b"s", [1], whole + part(7, varint(2**40)))))
 put("onnx", "expand-to-2-40", onnx_model(onnx_node(b"Expand", b"x", b"s"), onnx_tensor(b"s", [3], whole + part(7, varint(2**40) + varint(1) + varint(3)))))
+put("onnx", "output-without-name", onnx_model(onnx_node(b"Relu", b"x"), output=b""))
 put("onnx", "many-nodes", onnx_model(part(1, b"") * 4096))
