@@ -98,6 +98,9 @@ Conversion read_network(std::string const& path, LoadOptions const& options) {
   if (format == "rtneural") return {.model = read_rtneural(path, {.input = options.input})};
   if (format == "keras") return {.model = read_keras(path, {.input = options.input})};
   if (format == "onnx") return read_onnx(path, {.input = options.input});
+  // JSON whose first keys do not say what it is.
+  if (format.empty() && path.ends_with(".nam")) return {.model = read_nam(path, {.input = options.input}).model};
+  if (format.empty() && path.ends_with(".json")) return {.model = read_rtneural(path, {.input = options.input})};
   if (format.empty()) return {.model = persist::read_model(path, options)};
   UnsupportedError error{"is " + std::string{format} +
                          ", which has only weights: read them into the network of a config, as coldpress convert "

@@ -74,6 +74,9 @@ void find_tensors(Node const& node, std::vector<Node>& found) {
   } else if (node.is_object()) {
     auto const kind = node.find_value("class_name");
     if (kind && kind->is_text() && kind->text() == "__keras_tensor__") found.push_back(node["config"]["keras_history"]);
+    for (std::string_view const key : {"initial_state", "mask", "query", "value", "key"}) {
+      if (auto const inner = kind ? std::nullopt : node.find_value(key)) find_tensors(*inner, found);
+    }
   }
 }
 
@@ -87,9 +90,17 @@ std::vector<std::string> sources_of(Node const& layer) {
   std::vector<Node> tensors;
   if (calls[0].is_object()) {
     find_tensors(calls[0]["args"], tensors);
+    std::vector<Node> named;
+    if (auto const more = calls[0].find_value("kwargs")) find_tensors(*more, named);
+    if (!named.empty())
+      calls[0]["kwargs"].refuse<UnsupportedError>("has other inputs, such as an initial state, which are not read");
   } else {
-    for (std::size_t i = 0; i < calls[0].size(); ++i)
-      tensors.push_back(calls[0][i]);  // Keras 2: [layer, node, number, {}]
+    for (std::size_t i = 0; i < calls[0].size(); ++i) {
+      Node const tensor = calls[0][i];  // Keras 2: [layer, node, number, {}]
+      if (tensor.size() > 3 && tensor[3].find_value("initial_state"))
+        tensor[3].refuse<UnsupportedError>("has an initial state, which is not read");
+      tensors.push_back(tensor);
+    }
   }
   std::vector<std::string> names;
   for (Node const& tensor : tensors) {

@@ -224,7 +224,8 @@ class Import {
   static void apply(Operator const& row, Call& call, bool computed) {
     if (call.node.outputs.empty()) refuse("it has no outputs");
     if (!computed && row.fold) return call.set(row.fold(call));
-    if (!row.convert) refuse(computed ? "it is computed of constants alone" : "it has no inputs");
+    if (!row.convert)
+      refuse(computed ? "it is computed at run time, and only constants are computed here" : "it has no inputs");
     if (!computed && call.size() == 0) refuse("it has no inputs");
     row.convert(call);
   }

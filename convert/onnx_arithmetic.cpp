@@ -186,7 +186,13 @@ constexpr auto largest = [](auto a, auto b) { return truth(less(a, b)) ? b : a; 
 constexpr auto smallest = [](auto a, auto b) { return truth(less(b, a)) ? b : a; };
 constexpr auto raised = [](float a, float b) { return std::pow(a, b); };
 constexpr auto raised_ints = [](Int a, Int b) {
-  return Int{static_cast<Index>(std::pow(static_cast<float>((a - Int{}).factor), static_cast<float>(b.factor)))};
+  Int power{1};
+  if (b.factor < 0) return a == power ? a : power / (a * a);  // 1 or -1 squared, and 0 of larger numbers
+  for (auto rest = static_cast<std::uint64_t>(b.factor); rest > 0; rest /= 2) {
+    if (rest % 2 == 1) power = power * a;
+    if (rest > 1) a = a * a;
+  }
+  return power;
 };
 constexpr auto remainder_of = [](auto a, auto b) {
   if constexpr (std::is_same_v<decltype(a), Int>) {
@@ -196,9 +202,19 @@ constexpr auto remainder_of = [](auto a, auto b) {
     return std::fmod(a, b);
   }
 };
+constexpr auto truncated_remainder_of = [](auto a, auto b) {
+  if constexpr (std::is_same_v<decltype(a), Int>) {
+    return a - b * (a / b);
+  } else {
+    return std::fmod(a, b);
+  }
+};
 template <auto f, bool truth_value = false>
 constexpr auto two = fold_two<f, f, truth_value>;
 
+Tensor fold_mod(Call const& call) {
+  return call.integer("fmod", 0) != 0 ? two<truncated_remainder_of>(call) : two<remainder_of>(call);
+}
 Tensor fold_minus(Call const& call) {
   Tensor result = call.constant(0, "its input");
   for (float& value : result.floats) value = -value;
@@ -221,7 +237,7 @@ constexpr std::array rows{
     Operator{"Mean", mean, nullptr, "`add`, `power`"},
     Operator{"Max", extreme<Max>, two<largest>, "`max`; with a constant `clip`"},
     Operator{"Min", extreme<Min>, two<smallest>, "`min`; with a constant `clip`"},
-    Operator{"Mod", nullptr, two<remainder_of>, "constants only"},
+    Operator{"Mod", nullptr, fold_mod, "constants only"},
     Operator{"Neg", power<2, -1>, fold_minus, "`power`"},
     Operator{"Sqrt", power<1, 1>, fold_each<[](float x) { return std::sqrt(x); }>, "`power`"},
     Operator{"Reciprocal", power<-2, 1>, fold_each<[](float x) { return 1 / x; }>, "`power`"},

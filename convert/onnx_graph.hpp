@@ -106,7 +106,4 @@ void sort(Graph& graph);
 /// that are no numbers.
 Graph read_graph(std::string const& path);
 
-/// Whether the bytes could be the beginning of an ONNX model.
-bool looks_like_onnx(std::string const& path);
-
 }  // namespace coldpress::convert::onnx

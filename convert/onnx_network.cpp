@@ -101,11 +101,12 @@ void Network::count_constant(Index values) {
 }
 
 Sample Network::constant(std::vector<float> values, Shape const& shape, std::string const& origin) {
-  // A table with one row, which a number that is 0 for each sample selects.
+  // A table with one row, which a number that is 0 for each sample selects: the place of the largest of one value, even
+  // if that is a NaN.
   Shape const input = container_.inputs.at(0).shape;
   Sample const row = reshape({container_.inputs[0].name, input}, {input.size()});
   Sample const first = input.size() > 1 ? add("first", Slice{.begin = 0, .end = 1}, {row}) : row;
-  Sample const zero = add("zero", Clip{.min = 0, .max = 0}, {first});
+  Sample const zero = add("zero", Argmax{.axis = 0}, {first});
   auto const count = static_cast<Index>(values.size());
   make_finite(values);
   Weight table{"-0", {1, count}, std::move(values), origin};

@@ -14,14 +14,20 @@ void pool(Call& call, PoolingMode mode) {
   if (call.integer("storage_order", 0) != 0 && call.used(1)) refuse("its storage order is by columns");
   if (std::ranges::any_of(w.dilation, [](Index dilation) { return dilation != 1; }))
     refuse("its windows are dilated, which no layer does");
-  bool const average = mode == PoolingMode::average, counts = call.integer("count_include_pad", 0) != 0;
+  bool const average = mode == PoolingMode::average, rounds_up = call.integer("ceil_mode", 0) != 0;
+  // What a window has beyond the padding is never counted here, and always there.
+  bool const counts = average && call.integer("count_include_pad", 0) != 0 && w.padded();
+  for (std::size_t a = 0; counts && rounds_up && a < w.axes(); ++a) {
+    Index const room = x.extent(static_cast<int>(a) + 2) + w.before[a] + w.after[a] - w.filter[a];
+    if (room % w.stride[a] != 0) refuse("its last windows reach beyond the padding, which its means count");
+  }
   Pooling layer{.mode = mode,
                 .filter_shape = per_axis(w.filter, 1),
                 .stride = per_axis(w.stride, 1),
                 .padding = per_axis(w.before, 0),
                 .padding_after = w.symmetric() ? PerAxis::none() : per_axis(w.after, 0),
-                .rounding = call.integer("ceil_mode", 0) != 0 ? Rounding::ceil : Rounding::floor,
-                .count_padding = average && counts};
+                .rounding = rounds_up ? Rounding::ceil : Rounding::floor,
+                .count_padding = counts};
   call.set(of_images(call, x, call.network.add("", layer, {images_of(call, x)})));
 }
 void max_pool(Call& call) { pool(call, PoolingMode::max); }

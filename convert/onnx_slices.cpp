@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -46,6 +47,11 @@ std::vector<Range> ranges(Call const& call, std::vector<Axis> const& axes) {
     Range range{axis_in(named[i], static_cast<int>(axes.size())), starts[i], ends[i], steps.empty() ? 1 : steps[i]};
     if (range.step == 0) refuse("it has a step of 0");
     Index const extent = axes[static_cast<std::size_t>(range.axis)].extent();
+    if (axes[static_cast<std::size_t>(range.axis)].hidden()) {  // whose extent here is not the number of samples
+      Index const samples = call.network.samples(), beyond = std::numeric_limits<std::int32_t>::max();
+      if (starts[i] != 0 || range.step != 1 || ends[i] < (samples > 1 ? samples : beyond))
+        refuse("it takes a part of the samples");
+    }
     if (extent == 0) refuse("it takes a part of an axis without values");
     range.step = std::clamp(range.step, -extent, extent);  // which reach no second value
     bool const back = range.step < 0;

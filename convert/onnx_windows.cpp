@@ -22,6 +22,11 @@ std::vector<Index> numbers(Call const& call, char const* attribute, std::size_t 
 
 }  // namespace
 
+bool Windows::padded() const {
+  auto const some = [](Index places) { return places != 0; };
+  return std::ranges::any_of(before, some) || std::ranges::any_of(after, some);
+}
+
 Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter) {
   if (x.rank() < 3 || x.rank() > 5 || (x.samples_axis() != 0 && x.samples_axis() != -1) || x.axis(0).extent() != 1)
     refuse("its input is " + described(x.axes) + ", and not [samples, channels, ...] with 1 to 3 more axes");

@@ -11,6 +11,7 @@ struct Windows {
 
   std::size_t axes() const { return filter.size(); }
   bool symmetric() const { return before == after; }
+  bool padded() const;
 };
 
 /// Those that the attributes of a call say, for an input whose first axis is the samples and second one the channels.

@@ -34,7 +34,6 @@ __all__ = [
     "Error",
     "FileError",
     "FormatError",
-    "MemoryError",
     "MismatchError",
     "Network",
     "ShapeError",

@@ -6,7 +6,7 @@ import tempfile
 
 import numpy as np
 
-from ._coldpress import MismatchError, Network, load
+from ._coldpress import MismatchError, Network, UnsupportedError, load
 
 
 def from_torch(module, example, *, tolerance=1e-4, backend="cpu", threads=1):
@@ -19,7 +19,7 @@ def from_torch(module, example, *, tolerance=1e-4, backend="cpu", threads=1):
     import torch
 
     examples = tuple(example) if isinstance(example, (tuple, list)) else (example,)
-    was_training = module.training
+    modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
         with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
@@ -31,8 +31,11 @@ def from_torch(module, example, *, tolerance=1e-4, backend="cpu", threads=1):
                 torch.onnx.export(module, examples, str(path), dynamo=False)
             network = load(path, backend=backend, threads=threads)
     finally:
-        module.train(was_training)
+        for part, was_training in modes:
+            part.training = was_training
     wanted = wanted if isinstance(wanted, (tuple, list)) else (wanted,)
+    if not all(isinstance(y, torch.Tensor) for y in wanted):
+        raise UnsupportedError("the module's outputs are not tensors: " + ", ".join(type(y).__name__ for y in wanted))
     _compare(network, [x.numpy(force=True) for x in examples], [y.numpy(force=True) for y in wanted], tolerance)
     return network
 

@@ -28,6 +28,9 @@ namespace nb = nanobind;
 using Input = nb::ndarray<float const, nb::c_contig, nb::device::cpu>;
 using Output = nb::ndarray<nb::numpy, float>;
 
+/// The numbers of an array or a list. Raises what NumPy raises if they are none.
+Input numbers_of(nb::handle value);
+
 /// An array of NumPy's own with these values.
 Output array_of(std::vector<float> values, std::vector<std::size_t> const& shape);
 

@@ -25,11 +25,16 @@ nb::object class_of(Error const& error) {
   return classes->error;
 }
 
+/// Texts of files may have bytes that are not UTF-8.
+nb::object text_of(std::string_view text) {
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 void raise_in_python(Error const& error) {
   nb::object const type = class_of(error);
-  nb::object const value = type(error.what());
+  nb::object const value = type(text_of(error.what()));
   auto const set = [&](char const* name, std::string const& text) {
-    value.attr(name) = text.empty() ? nb::none() : nb::object(nb::str(text.c_str(), text.size()));
+    value.attr(name) = text.empty() ? nb::object(nb::none()) : text_of(text);
   };
   set("sentence", error.sentence()), set("file", error.file()), set("layer", error.layer()),
       set("field", error.field());
@@ -54,6 +59,7 @@ void add_errors(nb::module_& module) {
       add("Error", PyExc_Exception,
           "The base of all exceptions of coldpress. `sentence` says what is wrong; `file`, `layer` and `field` say "
           "where, or are None.");
+  for (char const* field : {"sentence", "file", "layer", "field"}) all.error.attr(field) = nb::none();
   all.shape = add("ShapeError", all.error, "Shapes that do not fit each other, or data that does not fit a shape.");
   all.config = add("ConfigError", all.error, "A configuration that is invalid.");
   all.unsupported = add("UnsupportedError", all.error, "A layer, format or backend that this build cannot handle.");

@@ -42,7 +42,7 @@ struct Made {
 template <class F>
 nb::object pass(Network const& network, nb::args const& inputs, F f) {
   std::vector<Input> arrays;
-  for (nb::handle const input : inputs) arrays.push_back(nb::cast<Input>(input));
+  for (nb::handle const input : inputs) arrays.push_back(numbers_of(input));
   Made made = network->use([&](dynamic::Layer& layer) {
     auto const shapes = layer.input_shapes();
     if (arrays.size() != shapes.size())
@@ -104,7 +104,7 @@ nb::dict weights(Network const& network) {
 
 void set_weights(Network const& network, nb::dict const& values) {
   std::vector<std::pair<std::string, Input>> given;
-  for (auto const& [name, value] : values) given.emplace_back(nb::cast<std::string>(name), nb::cast<Input>(value));
+  for (auto const& [name, value] : values) given.emplace_back(nb::cast<std::string>(name), numbers_of(value));
   network->use([&](dynamic::Layer& layer) {
     auto const& names = layer.learnable_weights_names();
     auto const& tensors = layer.learnable_weights_data();
@@ -164,6 +164,13 @@ void Held::train_with(dynamic::SolverConfig config) {
   what_ = dynamic::Solver{std::move(*layer), std::move(config)};
 }
 
+Input numbers_of(nb::handle value) {
+  Input array;
+  if (nb::try_cast(value, array)) return array;
+  // Lists, and arrays of other types and byte orders: NumPy raises TypeError or ValueError for what are no numbers.
+  nb::object const numpy = nb::module_::import_("numpy");
+  return nb::cast<Input>(numpy.attr("ascontiguousarray")(value, numpy.attr("float32")));
+}
 Output array_of(std::vector<float> values, std::vector<std::size_t> const& shape) {
   auto* const owned = new std::vector<float>(std::move(values));
   nb::capsule const owner{owned, [](void* all) noexcept { delete static_cast<std::vector<float>*>(all); }};

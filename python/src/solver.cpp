@@ -3,6 +3,8 @@
 
 #include <coldpress/persist.hpp>
 
+#include <cmath>
+
 namespace coldpress::python {
 namespace {
 
@@ -13,7 +15,8 @@ struct Solver {
   Network network;
 };
 
-float train(Solver const& solver, Input const& x, Input const& targets) {
+float train(Solver const& solver, nb::handle input, nb::handle wanted) {
+  Input const x = numbers_of(input), targets = numbers_of(wanted);
   return solver.network->train([&](dynamic::Solver& s) {
     Samples const samples = samples_of(x, s.network().input_shape(), 0);
     return static_cast<float>(s.train_minibatch(samples.values, dynamic::Values{targets.data(), targets.size()}));
@@ -25,6 +28,8 @@ std::unique_ptr<Solver> made(std::filesystem::path const& config, Network networ
                              std::vector<std::string> const& changes, int threads) {
   auto training = persist::read_training(config.string(), changes);
   training.solver.objective = training.loss;
+  if (network && (input_shape || seed))
+    throw ConfigError{"input_shape and seed are those of the network, which is given"};
   if (!network) {
     auto const input = input_shape ? std::optional{shape_of(*input_shape)} : std::nullopt;
     network = std::make_shared<Held>(dynamic::Layer::from_config(
@@ -37,7 +42,7 @@ std::unique_ptr<Solver> made(std::filesystem::path const& config, Network networ
 }  // namespace
 
 void add_solver(nb::module_& module) {
-  nb::class_<Solver>(module, "Solver",
+  nb::class_<Solver>(module, "Solver", nb::is_final(),
                      "Trains a network as a config says, the file that `coldpress train` takes: its network, loss and "
                      "solver. A `network` that is given is trained instead of the config's, and may go on being used. "
                      "`changes` set fields of the config: [\"solver.baseLr=0.01\"].")
@@ -62,6 +67,11 @@ void add_solver(nb::module_& module) {
             });
           },
           [](Solver const& solver, float rate) {
+            if (!(rate >= 0) || !std::isfinite(rate)) {
+              ConfigError error{"must be a finite number of at least 0, is " + std::to_string(rate)};
+              error.in_field("learning_rate");
+              throw error;
+            }
             solver.network->train([&](dynamic::Solver& s) {
               std::visit([&](auto& optimizer) { optimizer.learning_rate = rate; }, s.options().optimizer);
             });

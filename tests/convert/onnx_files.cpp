@@ -108,6 +108,51 @@ TEST_CASE("an ONNX model is refused with what it has and what it should have") {
   CHECK(contains(message<FileError>([&] { static_cast<void>(read_onnx(folder / "none.onnx")); }), "none.onnx: "));
 }
 
+TEST_CASE("a part of the samples is no part of a sample") {
+  if (!has()) return;
+  auto const cut = [](std::int64_t begin, std::int64_t end) {
+    Model model = relu();
+    model.inputs = input("x", {0, 3});
+    model.nodes = node("Slice", "cut", {"x", "begin", "end", "axis"}, {"y"});
+    model.constants =
+        constant(integers("begin", {begin})) + constant(integers("end", {end})) + constant(integers("axis", {0}));
+    return model.bytes();
+  };
+  CHECK(outputs(cut(0, std::numeric_limits<std::int64_t>::max()), {-1, 0, 2}) == std::vector<float>{-1, 0, 2});
+  std::int64_t const all = std::numeric_limits<std::int64_t>::max();
+  for (auto const& [begin, end] : {std::pair<std::int64_t, std::int64_t>{0, 1}, {0, 2}, {-1, all}, {0, -1}, {1, all}})
+    CHECK(contains(refused<UnsupportedError>(cut(begin, end)), "Slice 'cut': it takes a part of the samples"));
+}
+
+TEST_CASE("a mean counts the padding under its window, and nothing beyond it") {
+  if (!has()) return;
+  auto const mean = [](std::vector<std::int64_t> const& pads, std::int64_t ceil) {
+    Model model = relu();
+    model.inputs = input("x", {0, 1, 1, 4});
+    model.nodes = node("AveragePool", "pool", {"x"}, {"y"},
+                       attribute("kernel_shape", std::vector<std::int64_t>{1, 3}) + attribute("ceil_mode", ceil) +
+                           attribute("strides", std::vector<std::int64_t>{1, 2}) + attribute("pads", pads) +
+                           attribute("count_include_pad", 1));
+    return model.bytes();
+  };
+  // PyTorch's avg_pool2d of [1, 2, 3, 6]: the last window has two values, of which the mean is that of both.
+  CHECK(outputs(mean({0, 0, 0, 0}, 1), {1, 2, 3, 6}) == std::vector<float>{2, 4.5f});
+  CHECK(outputs(mean({0, 1, 0, 0}, 0), {1, 2, 3, 6}) == std::vector<float>{1, 11.f / 3});
+  CHECK(contains(refused<UnsupportedError>(mean({0, 1, 0, 1}, 1)), "AveragePool 'pool': its last windows reach"));
+}
+
+TEST_CASE("constants do not depend on the values of a sample") {
+  if (!has()) return;
+  Model model = relu();
+  model.nodes = node("Concat", "join", {"x", "w"}, {"y"}, attribute("axis", 1));
+  model.constants = constant(tensor("w", {1, 2}, {5, 7}));
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  auto const y = outputs(model.bytes(), {nan, 0, 2});
+  REQUIRE(y.size() == 5);
+  CHECK(y[3] == 5);
+  CHECK(y[4] == 7);
+}
+
 TEST_CASE("an ONNX model cannot make constants or names that fill the memory") {
   if (!has()) return;
   Model large = relu();

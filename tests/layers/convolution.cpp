@@ -179,6 +179,11 @@ TEST_CASE("a geometry that means nothing is refused with a sentence") {
   CHECK(sentence(with([&](auto& c) { c.same = true, c.padding = 1; }), {2, 5, 5}).find("same") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.same = true, c.padding_after = 0; }), {5, 2}).find("same") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.padding_after = 0; }), {5, 2}).find("causal") != std::string::npos);
+  // A step that would become several, which a sample of one step has no room for.
+  CHECK(sentence(with([&](auto& c) { c.causal = false, c.padding = 2; }), {2}).find("one step") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.causal = false, c.padding_after = 3; }), {2}).find("one step") !=
+        std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.causal = false, c.padding = 1; }), {2}) == "none");
   CHECK(sentence(with([&](auto& c) { c.causal = false; }), {2, 2}).find("filter") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.groups = 3; }), {2, 5, 5}).find("groups must divide") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.padding = 1; }), {5, 2}).find("padding is for images") != std::string::npos);

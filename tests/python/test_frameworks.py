@@ -13,9 +13,10 @@ def test_modules_of_pytorch():
         nn.Linear(8 * 4 * 4, 5)
     )
     module.train()
+    module[1].eval()  # a frozen normalisation
     x = torch.randn(4, 3, 16, 16)
     network = coldpress.from_torch(module, x)
-    assert module.training and network.input_shape == (3, 16, 16) and network.output_shape == (5,)
+    assert module.training and not module[1].training and network.input_shape == (3, 16, 16) and network.output_shape == (5,)
     module.eval()
     y = torch.randn(7, 3, 16, 16)
     np.testing.assert_allclose(network.predict(y.numpy()), module(y).detach().numpy(), atol=1e-5)

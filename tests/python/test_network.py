@@ -69,6 +69,16 @@ def test_other_types_and_orders_are_converted(mlp):
     np.testing.assert_array_equal(mlp.predict(np.repeat(x, 2, axis=0)[::2]), wanted)
 
 
+def test_lists_and_numbers_of_other_machines_are_converted(mlp):
+    x = samples(2, 4)
+    np.testing.assert_array_equal(mlp.predict(x.astype(">f4")), mlp.predict(x))
+    np.testing.assert_array_equal(mlp.predict([[1, 2, 3, 4]]), mlp.predict(np.array([[1, 2, 3, 4]], np.float32)))
+    with pytest.raises((TypeError, ValueError)):
+        mlp.predict("abcd")
+    with pytest.raises((TypeError, ValueError)):
+        mlp.predict(None)
+
+
 def test_shapes(mlp):
     assert mlp.input_shape == (4,) and mlp.output_shape == (3,)
     assert mlp.input_shapes == ((4,),) and mlp.output_shapes == ((3,),)
@@ -113,6 +123,15 @@ def test_errors_have_fields(tmp_path):
     assert "linear1" in wrong.value.layer and "outputSize" in wrong.value.field
     with pytest.raises(coldpress.FormatError, match="<text>"):
         coldpress.Network.from_text("(network = ")
+
+
+def test_paths_that_are_not_utf8_are_named(tmp_path):
+    with pytest.raises(coldpress.FileError, match=r"\\xff"):
+        coldpress.load(bytes(tmp_path) + b"/\xff.juice")
+
+
+def test_errors_of_python_have_the_fields_too():
+    assert coldpress.Error("x").sentence is None and coldpress.ShapeError("x").layer is None
 
 
 def test_weights_are_set_by_name(mlp):

@@ -89,6 +89,14 @@ def test_wrong_data_changes_nothing(config):
         np.testing.assert_array_equal(values, before[name])
 
 
+def test_a_learning_rate_that_makes_no_sense_is_an_error(config):
+    solver = coldpress.Solver(config)
+    for rate in (-1, float("nan"), float("inf")):
+        with pytest.raises(coldpress.ConfigError, match="learning_rate"):
+            solver.learning_rate = rate
+    assert solver.learning_rate == pytest.approx(0.1)
+
+
 def test_an_unknown_field_is_an_error(config):
     with pytest.raises(coldpress.FormatError, match="baseRate"):
         coldpress.Solver(config, changes=["solver.baseRate=1"])

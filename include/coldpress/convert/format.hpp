@@ -18,7 +18,8 @@ namespace coldpress::convert {
 void refuse_pickles(std::string const& path);
 
 /// The network in a file of coldpress, Juice, ONNX, Keras or RTNeural, or in a .nam file, of which the content says
-/// which it is. The options are those of persist::read_model; other files than Juice's have no filters to rotate.
+/// which it is, or else the ending. The options are those of persist::read_model; other files than Juice's have no
+/// filters to rotate.
 ///
 /// Throws UnsupportedError for pickles, and for a file that has only weights (safetensors, npz, HDF5), with what reads
 /// it; and what the reader of the format throws.

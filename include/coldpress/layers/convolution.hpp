@@ -65,9 +65,10 @@ struct Convolution {
       require(filter_shape.count == 1 && stride.count == 1 && dilation.count == 1 && padding.count == 1 &&
                   padding_after.count <= 1,
               "convolution: a sequence has one axis, for which each field is one number");
-      require(!causal || same || (padding == 0 && padding_after.count == 0),
-              "convolution: before a causal sequence there are zeros as it is; padding is for images and for sequences "
-              "with causal = false");
+      require(
+          !causal || same || (padding == 0 && padding_after.count == 0),
+          "convolution: a causal sequence has its own zeros; padding is for images, and for sequences with causal = "
+          "false");
       require(filter_shape[0] >= 1 && dilation[0] >= 1 && filter_shape[0] <= (Index{1} << 30) / dilation[0],
               "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30");
     } else {
@@ -80,6 +81,8 @@ struct Convolution {
     if (require.failed()) return in;
     ConvolutionGeometry const g = geometry(in, require);
     if (require.failed()) return in;
+    require(rank > 1 || g.height.out == 1,
+            "convolution: one step {features} must give one step; more of them are a sequence {steps, features}");
     Index const weights = g.weight_shape().size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
     require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
     return rank == 1   ? Shape{num_output}
