@@ -8,6 +8,7 @@
 #include <coldpress/persist/network.hpp>
 
 #include <cstdlib>
+#include <limits>
 
 using namespace coldpress;
 using namespace coldpress::convert;
