@@ -81,8 +81,9 @@ std::string_view format_of_content(std::string const& path) {
   }
 }
 
-void refuse_pickles(std::string const& path) {
-  if (format_of_content(path) != "pickle") return;
+namespace {
+
+[[noreturn]] void refuse_pickle(std::string const& path) {
   UnsupportedError error{
       "is a pickle of Python, which is a program, and is not read; save the weights in Python with "
       "safetensors.torch.save_file(model.state_dict(), \"model.safetensors\"), or the whole network with "
@@ -91,16 +92,21 @@ void refuse_pickles(std::string const& path) {
   throw error;
 }
 
+}  // namespace
+
+void refuse_pickles(std::string const& path) {
+  if (format_of_content(path) == "pickle") refuse_pickle(path);
+}
+
 Conversion read_network(std::string const& path, LoadOptions const& options) {
-  refuse_pickles(path);
-  std::string_view const format = format_of_content(path);
+  std::string_view format = format_of_content(path);
+  if (format.empty() && path.ends_with(".nam")) format = "nam";  // JSON whose first keys do not say what it is
+  if (format.empty() && path.ends_with(".json")) format = "rtneural";
+  if (format == "pickle") refuse_pickle(path);
   if (format == "nam") return {.model = read_nam(path, {.input = options.input}).model};
   if (format == "rtneural") return {.model = read_rtneural(path, {.input = options.input})};
   if (format == "keras") return {.model = read_keras(path, {.input = options.input})};
   if (format == "onnx") return read_onnx(path, {.input = options.input});
-  // JSON whose first keys do not say what it is.
-  if (format.empty() && path.ends_with(".nam")) return {.model = read_nam(path, {.input = options.input}).model};
-  if (format.empty() && path.ends_with(".json")) return {.model = read_rtneural(path, {.input = options.input})};
   if (format.empty()) return {.model = persist::read_model(path, options)};
   UnsupportedError error{"is " + std::string{format} +
                          ", which has only weights: read them into the network of a config, as coldpress convert "

@@ -4,25 +4,15 @@
 #include <coldpress/core/error.hpp>
 #include <coldpress/persist/model.hpp>
 
+#include "data/stored_numbers.hpp"
 #include "weights.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace coldpress::convert::onnx {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "raw_data is little-endian");
-
-float of_half(std::uint16_t bits) {
-  int const exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  float const sign = bits >> 15 ? -1.0f : 1.0f;
-  if (exponent == 31) return mantissa ? std::numeric_limits<float>::quiet_NaN() : sign * HUGE_VALF;
-  return sign * std::ldexp(static_cast<float>(exponent ? mantissa + 1024 : mantissa), (exponent ? exponent : 1) - 25);
-}
-float of_bfloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
 /// A double beyond the range of a float becomes infinite.
 float narrowed(double value) {
@@ -103,8 +93,12 @@ Int whole(auto number) { return {static_cast<Index>(number), false}; }
 
 void read_floats(proto::Tensor const& message, Tensor& to) {
   auto const same = [](auto value) { return narrowed(static_cast<double>(value)); };
-  auto const half = [](auto bits) { return of_half(static_cast<std::uint16_t>(bits)); };
-  auto const bfloat = [](auto bits) { return of_bfloat(static_cast<std::uint16_t>(bits)); };
+  auto const half = [](auto bits) { return static_cast<float>(data::Half{static_cast<std::uint16_t>(bits)}); };
+  auto const bfloat = [](auto bits) {
+    Bfloat16 number;
+    number.bits = static_cast<std::uint16_t>(bits);
+    return static_cast<float>(number);
+  };
   std::string const& raw = message.raw_data();
   if (to.type == Type::float32) {
     if (message.has_raw_data()) {

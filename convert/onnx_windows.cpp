@@ -46,10 +46,9 @@ Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter) 
     if (automatic != "NOTSET") pads[a] = pads[axes + a] = 0;
     if (automatic.starts_with("SAME")) {
       if (w.filter[a] > most / w.dilation[a]) refuse("its window is too large");
-      Index const in = x.extent(static_cast<int>(a) + 2), out = (in + w.stride[a] - 1) / w.stride[a];
-      Index const all = std::max<Index>(0, (out - 1) * w.stride[a] + (w.filter[a] - 1) * w.dilation[a] + 1 - in);
-      pads[a] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
-      pads[axes + a] = all - pads[a];
+      auto const same = make_same_axis(x.extent(static_cast<int>(a) + 2), w.filter[a], w.stride[a], w.dilation[a]);
+      pads[a] = same.padding, pads[axes + a] = same.padding_after();
+      if (automatic == "SAME_LOWER") std::swap(pads[a], pads[axes + a]);
     }
     w.before.push_back(pads[a]), w.after.push_back(pads[axes + a]);
   }

@@ -18,7 +18,7 @@ std::string to_text(std::vector<Index> const& extents) {
   return text + ")";
 }
 
-/// The outputs of a pass as arrays of their own: one, or a tuple of several.
+/// The outputs of a pass, each of which becomes an array of its own.
 struct Made {
   std::vector<std::vector<float>> values = {};
   std::vector<std::vector<std::size_t>> shapes = {};

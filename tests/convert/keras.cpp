@@ -1,5 +1,6 @@
 #include <coldpress/convert/keras.hpp>
 
+#include "convert/outputs.hpp"
 #include "data/files.hpp"
 
 #include <coldpress/convert/format.hpp>
@@ -17,11 +18,8 @@ using namespace std::string_literals;
 
 namespace {
 
-std::string file(std::string const& name) {
-  char const* const root = std::getenv("COLDPRESS_SOURCE_DIR");
-  return root ? std::string{root} + "/tests/convert/keras/" + name
-              : (std::filesystem::path(__FILE__).parent_path() / "keras" / name).string();
-}
+using convert_test::difference;
+std::string file(std::string const& name) { return convert_test::in_source("keras/" + name); }
 
 bool has_keras() {
   try {
@@ -48,17 +46,6 @@ std::vector<float> channels_first(data::NpyArray const& array) {
   return values;
 }
 
-/// The largest difference, as a fraction of the largest value.
-float difference(std::vector<float> const& y, std::vector<float> const& expected) {
-  REQUIRE(y.size() == expected.size());
-  float most = 0, largest = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    most = std::max(most, std::abs(y[i] - expected[i]));
-    largest = std::max(largest, std::abs(expected[i]));
-  }
-  return most / largest;
-}
-
 std::vector<float> predicted(persist::Model const& model, std::vector<float> const& x) {
   auto layer = persist::layer_of(dynamic::Backend{"cpu"}, model);
   auto const y = layer.predict(x);
@@ -76,9 +63,9 @@ TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
       INFO(name << ending);
       CHECK(format_of_content(file(name + ending)) == "keras");
       auto const model = read_keras(file(name + ending));
-      CHECK(difference(predicted(model, channels_first(x)), channels_first(y)) < 1e-5f);
+      CHECK(difference(predicted(model, channels_first(x)), channels_first(y)) < 1e-5);
       CHECK(difference(predicted(read_keras(file(name + ending), {.channels_last = true}), x.values), y.values) <
-            1e-5f);
+            1e-5);
       CHECK(read_keras(file(name + ".keras")).weights == model.weights);
     }
   }

@@ -19,7 +19,7 @@ std::string refused(std::string const& bytes, dynamic::LayerConfig const& config
 
 TEST_CASE("a state_dict in a .npz file is the network of the same weights in a .safetensors file") {
   auto const read = read_npz(file("images.npz"), images());
-  CHECK(difference(read.model, "images") < 1e-5f);
+  CHECK(difference(read.model, "images") < 1e-5);
   CHECK(read.filled.front() == std::pair<std::string, std::string>{"features.0-0", "features.0.weight"});
   if (!has_safetensors()) return;
   CHECK(read.model == read_safetensors(file("images.safetensors"), images()).model);

@@ -1,13 +1,12 @@
 #include <coldpress/convert/onnx.hpp>
 
+#include "convert/outputs.hpp"
 #include "data/files.hpp"
 #include "support/catch.hpp"
 
 #include <coldpress/data/npy.hpp>
 #include <coldpress/persist/network.hpp>
 
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 using namespace coldpress;
@@ -19,10 +18,7 @@ bool has() {
   if (!has_onnx()) WARN("skipped: coldpress::convert was built without protobuf");
   return has_onnx();
 }
-std::string folder() {
-  char const* const source = std::getenv("COLDPRESS_SOURCE_DIR");
-  return (source ? std::string{source} + "/" : "") + "tests/convert/onnx/";
-}
+std::string folder() { return convert_test::in_source("onnx/"); }
 
 /// The largest difference from PyTorch's outputs, in parts of the largest output.
 double difference(std::string const& name, std::string const& exporter, OnnxOptions const& options = {}) {
@@ -34,14 +30,7 @@ double difference(std::string const& name, std::string const& exporter, OnnxOpti
   std::ranges::copy(x.values, input.write_only().begin());
   auto const& output = layer.forward(input);
   CHECK(output.shape() == y.extents);
-  double most = 0, largest = 0;
-  auto const found = output.read();
-  REQUIRE(found.size() == y.values.size());
-  for (std::size_t i = 0; i < y.values.size(); ++i) {
-    most = std::max(most, std::abs(static_cast<double>(found[i]) - static_cast<double>(y.values[i])));
-    largest = std::max(largest, std::abs(static_cast<double>(y.values[i])));
-  }
-  return most / largest;
+  return convert_test::difference(output.read(), y.values);
 }
 
 /// The layers of a network, and how many of them are of one kind.

@@ -56,7 +56,7 @@ TEST_CASE("networks with the state_dict of PyTorch compute what PyTorch computes
   for (auto const& [name, config] : networks) {
     INFO(name);
     auto const read = read_safetensors(file(std::string{name} + ".safetensors"), config());
-    CHECK(difference(read.model, name) < 1e-5f);
+    CHECK(difference(read.model, name) < 1e-5);
     CHECK(read.initialised.empty());
     CHECK(read.unused.empty());
   }

@@ -1,6 +1,7 @@
 // The networks of torch_weights.py as configs, and the files that it wrote.
 #pragma once
 
+#include "convert/outputs.hpp"
 #include "data/files.hpp"
 
 #include <coldpress/convert/npz.hpp>
@@ -14,11 +15,7 @@ namespace torch_test {
 using namespace coldpress;
 using namespace coldpress::convert;
 
-inline std::string in_source(std::string const& name) {
-  char const* const root = std::getenv("COLDPRESS_SOURCE_DIR");
-  return root ? std::string{root} + "/tests/convert/" + name
-              : (std::filesystem::path(__FILE__).parent_path() / name).string();
-}
+using convert_test::in_source;
 inline std::string file(std::string const& name) { return in_source("torch/" + name); }
 
 inline bool has_safetensors() {
@@ -83,17 +80,10 @@ inline dynamic::LayerConfig block() {
 }
 
 /// The largest difference from PyTorch's outputs, as a fraction of the largest of them.
-inline float difference(persist::Model const& model, std::string const& name) {
+inline double difference(persist::Model const& model, std::string const& name) {
   auto layer = persist::layer_of(dynamic::Backend{"cpu"}, model);
   auto const y = layer.predict(data::read_npy(file(name + ".x.npy")).values);
-  auto const expected = data::read_npy(file(name + ".y.npy")).values;
-  REQUIRE(y.size() == expected.size());
-  float most = 0, largest = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    most = std::max(most, std::abs(y[i] - expected[i]));
-    largest = std::max(largest, std::abs(expected[i]));
-  }
-  return most / largest;
+  return convert_test::difference(y, data::read_npy(file(name + ".y.npy")).values);
 }
 
 inline std::vector<float> values_of(persist::Model const& model, std::string const& name) {
