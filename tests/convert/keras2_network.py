@@ -12,6 +12,8 @@ import numpy
 from tensorflow import keras
 from tensorflow.keras import layers
 
+from smaller_hdf5 import copy
+
 folder = pathlib.Path(sys.argv[1])
 temporary = tempfile.mkdtemp() + "/model"
 keras.utils.set_random_seed(1)
@@ -32,17 +34,6 @@ numpy.save(folder / "keras2.x.npy", inputs)
 numpy.save(folder / "keras2.y.npy", model.predict(inputs, verbose=0))
 model.save(temporary + ".keras")
 model.save(temporary + ".h5")
-
-
-def copy(old, new):  # smaller than it was
-    for key, value in old.attrs.items():
-        new.attrs[key] = value
-    for key, value in old.items():
-        if isinstance(value, h5py.Group):
-            copy(value, new.create_group(key))
-        else:
-            new[key] = value[()]
-
 
 with zipfile.ZipFile(temporary + ".keras") as old, zipfile.ZipFile(folder / "keras2.keras", "w") as new:
     for member in old.namelist():

@@ -16,6 +16,8 @@ import keras
 import numpy
 from keras import layers
 
+from smaller_hdf5 import copy
+
 folder = pathlib.Path(sys.argv[1])
 temporary = tempfile.mkdtemp() + "/model"
 keras.utils.set_random_seed(1)
@@ -80,16 +82,6 @@ rtneural("images", 9, (7, 1), layers.Conv2D(2, (3, 3), dilation_rate=(2, 1), **s
 
 
 # Models in Keras' own files.
-def copy(old, new):  # smaller than it was
-    for key, value in old.attrs.items():
-        new.attrs[key] = value
-    for key, value in old.items():
-        if isinstance(value, h5py.Group):
-            copy(value, new.create_group(key))
-        elif key != "seed_generator_state":
-            new[key] = value[()]
-
-
 def own(name, model, batch=2, words=0, expected=None, legacy=True):
     trained(model)
     shape = (batch, *(extent or 5 for extent in model.input_shape[1:]))
