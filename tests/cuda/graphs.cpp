@@ -1,4 +1,6 @@
 // Networks with branches, joins, losses and statistics, streams and files, by the GPU's kernels.
+#include "cuda/loss_case.hpp"
+#include "cuda/other_layers.hpp"
 #include "cuda/parity.hpp"
 
 #include <coldpress/dynamic/describe.hpp>
@@ -21,45 +23,23 @@ TEST_CASE("random graphs are within the bound of the reference, in passes and in
   check_random_graphs(backends());
 }
 
-namespace {
-
-/// A network for a loss of labels, or of values, with a statistic where there are labels.
-template <class L>
-void check_loss(std::string const& device, L loss, Index outputs) {
-  INFO(std::string{L::name});
-  LayerConfig network = sequential(
-      {{"first", Linear{9}}, {"tanh", TanH{}}, {"last", Linear{outputs}}, {"scores", LogSoftmax{}}}, Shape{6});
-  Shape const target = loss.target_shape({outputs});
-  Random random{5};
-  SharedTensor const x = noise({7, 6}, 1);
-  SharedTensor t = noise({7, target.size()}, 2);
-  if constexpr (L::target == Target::label) {
-    for (float& label : t.read_write()) label = static_cast<float>(random.integer(0, loss.classes({outputs}) - 1));
-  } else {
-    for (float& value : t.read_write()) value = std::abs(value) + 0.1f;
-  }
-  auto const steps = [&](std::string const& backend) {
-    SolverConfig config{.base_lr = 0.01f};
-    config.objective = LayerConfig{"loss", loss};
-    Trainer solver{network_of(network, backend), config};
-    Floats made;
-    for (int step = 0; step < 3; ++step) solver.train_minibatch(x, t), made.push_back(solver.loss());
-    Floats const weights = weights_of(solver.network());
-    made.insert(made.end(), weights.begin(), weights.end());
-    return made;
-  };
-  CHECK(excess_of(steps(device), steps("cpu:reference"), 400) <= 1);
-}
-
-}  // namespace
-
 TEST_CASE("every loss trains as on the reference") {
   std::string const device = GENERATE(from_range(devices()));
   int count = 0;
   for_each_type(BuiltinLosses{}, [&]<class L>() {
-    L loss{};
-    if constexpr (requires { loss.num_classes; }) loss.num_classes = 4;
-    check_loss(device, loss, 4);
+    INFO(std::string{L::name});
+    auto const made = loss_case<L>(7);
+    auto const steps = [&](std::string const& backend) {
+      SolverConfig config{.base_lr = 0.01f};
+      config.objective = LayerConfig{"loss", made.loss};
+      Trainer solver{network_of(made.network, backend), config};
+      Floats all;
+      for (int step = 0; step < 3; ++step) solver.train_minibatch(made.x, made.t), all.push_back(solver.loss());
+      Floats const weights = weights_of(solver.network());
+      all.insert(all.end(), weights.begin(), weights.end());
+      return all;
+    };
+    CHECK(excess_of(steps(device), steps("cpu:reference"), 400) <= 1);
     ++count;
   });
   CHECK(count >= 10);
@@ -85,24 +65,7 @@ TEST_CASE("every optimizer trains as on the reference") {
 
 TEST_CASE("layers that random networks do not have train as on the reference") {
   std::string const device = GENERATE(from_range(devices()));
-  auto const chain = [](std::vector<LayerConfig> layers) {
-    layers.insert(layers.begin(), {{"first", Linear{12}}, {"matrix", Reshape{{3, 4}}}});
-    layers.push_back({"last", Linear{2}});
-    return sequential(std::move(layers), Shape{6});
-  };
-  SequentialConfig product;
-  product.add_input("data", {6});
-  product.add_layer(wired({"a", Linear{12}}, {"data"}, {"a"})).add_layer(wired({"m", Reshape{{3, 4}}}, {"a"}, {"m"}));
-  product.add_layer(wired({"b", Linear{20}}, {"data"}, {"b"})).add_layer(wired({"n", Reshape{{4, 5}}}, {"b"}, {"n"}));
-  product.add_layer(wired({"product", MatMul{}}, {"m", "n"}, {"p"}))
-      .add_layer(wired({"last", Linear{2}}, {"p"}, {"y"}));
-  for (LayerConfig const& network :
-       {chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),
-        chain({{"most", Argmax{.axis = -1}}, {"places", Onehot{.num_classes = 4, .axis = 1}}}),
-        chain({{"turned", Permute{{1, 0}}}, {"mask", RandomMask{.probability = 0.3f}}, {"tied", TiedLinear{7}}}),
-        chain({{"elu", ELU{}}, {"leaky", LeakyReLU{}}, {"silu", SiLU{}}, {"softplus", Softplus{}}}),
-        chain({{"power", Power{}}, {"identity", Identity{}}, {"e", Exponential{}}, {"threshold", Threshold{}}}),
-        LayerConfig{"network", product}}) {
+  for (LayerConfig const& network : networks_of_other_layers()) {
     auto const steps = [&](std::string const& backend) {
       SolverConfig config{.base_lr = 0.01f};
       config.objective = LayerConfig{"loss", MeanSquaredError{}};

@@ -250,11 +250,17 @@ TEST_CASE("a geometry that is none is a ShapeError") {
     refused(g, 1);
   }
   for (Index Axis::*field : {&Axis::in, &Axis::out, &Axis::filter, &Axis::stride, &Axis::dilation}) {
-    for (Index value : {Index{0}, Index{-5}, Index{11}, Index{1} << 50}) {
+    for (Index value : {Index{0}, Index{-5}, Index{1} << 50}) {
       ConvolutionGeometry g = sound;
       g.width.*field = value;
       refused(g, 1);
     }
+  }
+  // An output that is left out. One more would be an output of zeros after the input, of which there may be any number.
+  for (auto [field, value] : {std::pair{&Axis::in, Index{13}}, {&Axis::out, Index{7}}, {&Axis::filter, Index{4}}}) {
+    ConvolutionGeometry g = sound;
+    g.width.*field = value;
+    refused(g, 1);
   }
 }
 

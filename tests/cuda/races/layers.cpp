@@ -2,8 +2,12 @@
 // are those of one that does all. These networks have each layer, loss, statistic and optimizer that there is.
 #include "races.hpp"
 
+#include "cuda/loss_case.hpp"
+#include "cuda/other_layers.hpp"
 #include "dynamic/random_case.hpp"
 #include "dynamic/random_network.hpp"
+
+#include <coldpress/dynamic/describe.hpp>
 
 #include <unistd.h>
 
@@ -52,12 +56,6 @@ Floats steps_of(LayerConfig const& network, std::vector<SharedTensor> const& inp
   made.insert(made.end(), weights.begin(), weights.end());
   return made;
 }
-SharedTensor labels(Index count, Index classes) {
-  Random random{5};
-  Floats values;
-  for (Index i = 0; i < count; ++i) values.push_back(static_cast<float>(random.integer(0, classes - 1)));
-  return tensor({count}, values);
-}
 SolverConfig with(LayerConfig loss, dynamic::AnyOptimizer optimizer = Sgd{}) {
   SolverConfig config{.solver = std::move(optimizer), .base_lr = 0.01f};
   config.objective = std::move(loss);
@@ -88,18 +86,6 @@ std::map<std::string, cuda::Loops> kernels() {
     all[line.substr(at)] = reinterpret_cast<cuda::Loops>(address);
   }
   return all;
-}
-
-/// Nine samples for a loss of labels or of values.
-template <class L>
-void check_loss(L loss, Index outputs) {
-  INFO(std::string{L::name});
-  LayerConfig const network = sequential(
-      {{"first", Linear{9}}, {"tanh", TanH{}}, {"last", Linear{outputs}}, {"scores", LogSoftmax{}}}, Shape{6});
-  Shape const target = loss.target_shape({outputs});
-  SharedTensor t = noise({9, target.size()}, 2, 0.1f, 1);
-  if constexpr (L::target == Target::label) t = labels(9 * target.size(), loss.classes({outputs}));
-  check([&] { return story_of(network, with({"loss", loss}), noise({9, 6}, 1), t); });
 }
 
 }  // namespace
@@ -164,23 +150,15 @@ TEST_CASE("no optimizer has a race") {
 
 TEST_CASE("no loss has a race") {
   for_each_type(BuiltinLosses{}, [&]<class L>() {
-    L loss{};
-    if constexpr (requires { loss.num_classes; }) loss.num_classes = 4;
-    check_loss(loss, 4);
+    INFO(std::string{L::name});
+    auto const made = loss_case<L>(9);
+    check([&] { return story_of(made.network, with({"loss", made.loss}), made.x, made.t); });
   });
 }
 
 TEST_CASE("layers that random networks do not have have no race") {
-  auto const chain = [](std::vector<LayerConfig> layers) {
-    layers.insert(layers.begin(), {{"first", Linear{12}}, {"matrix", Reshape{{3, 4}}}});
-    layers.push_back({"last", Linear{2}});
-    return sequential(std::move(layers), Shape{6});
-  };
-  for (LayerConfig const& network :
-       {chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),
-        chain({{"most", Argmax{.axis = -1}}, {"places", Onehot{.num_classes = 4, .axis = 1}}}),
-        chain({{"sum", Reduce{.axis = 0}}}), chain({{"mean", GlobalAveragePooling{}}}),
-        chain({{"turned", Permute{{1, 0}}}, {"mask", RandomMask{.probability = 0.3f}}, {"tied", TiedLinear{7}}})}) {
+  for (LayerConfig const& network : networks_of_other_layers()) {
+    INFO(dynamic::describe(network));
     check([&] { return story_of(network, with({"loss", MeanSquaredError{}}), noise({5, 6}, 1), noise({5, 2}, 2)); });
   }
 }
