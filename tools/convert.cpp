@@ -7,6 +7,7 @@
 #include "writable.hpp"
 
 #include <coldpress/convert/caffe.hpp>
+#include <coldpress/convert/fold.hpp>
 #include <coldpress/convert/format.hpp>
 #include <coldpress/convert/keras.hpp>
 #include <coldpress/convert/mocha.hpp>
@@ -153,6 +154,7 @@ struct ConvertOptions {
   std::string input, output, from, to, config, map;
   std::vector<Index> sample;
   std::vector<std::string> check;  // samples, and the outputs of the other framework for them
+  bool fold = false;
   convert::Options options;
   std::shared_ptr<Chosen> chosen = std::make_shared<Chosen>();
 };
@@ -206,6 +208,10 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   }
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
+  if (options.fold) {
+    auto const folded = convert::fold_batch_normalization(conversion.model);
+    show("folded into the layers before them: " + (folded.empty() ? "none" : joined(folded)));
+  }
   if (!options.check.empty()) check_outputs(conversion.model, options.check[0], options.check[1]);
   if ((to.weights_only || to.name == "nam") && !conversion.model.transforms.empty())
     show("note: " + options.output + " cannot hold the transforms of samples");
@@ -238,6 +244,7 @@ void convert_file(ConvertOptions const& options) {
     throw CLI::ValidationError("--map", "is for one file of weights whose tensors have names: safetensors or npz");
   if (!options.check.empty() && !(from.read_network && to.write_network))
     throw CLI::ValidationError("--check", "is for networks");
+  if (options.fold && !(from.read_network && to.write_network)) throw CLI::ValidationError("--fold", "is for networks");
   Files files;
   files.reads("INPUT", options.input);
   files.reads("--config", options.config);
@@ -311,6 +318,9 @@ void add_convert(CLI::App& app) {
                    "Samples, and the outputs of the other framework for them, with which the network is compared")
       ->type_name("X.npy Y.npy")
       ->expected(2);
+  command->add_flag("--fold", options->fold,
+                    "Computes batch normalisations in the convolutions and dense layers before them: faster, for "
+                    "inference");
   command->add_option("--size", options->chosen->size, "Which network of a .nam file that has several, from 0 to 1")
       ->type_name(number)
       ->check(CLI::Range(0.0, 1.0).description(""))

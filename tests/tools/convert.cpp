@@ -299,5 +299,21 @@ TEST_CASE("convert reads models of Keras, known by their content, with channels 
                  "--channels-last: is for models of Keras"));
 }
 
+TEST_CASE("convert folds batch normalisations if it is asked to") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const juice = folder / "a.juice", folded = folder / "b.juice";
+  Network<Sequential<Linear{3}, BatchNormalization{}, ReLU{}>, Shape{4}> const net{3};
+  save(net, juice);
+  auto const layers = [](std::string const& path) {
+    return std::get<dynamic::SequentialConfig>(persist::read_model(path).config.layer_type).layers.size();
+  };
+  output({"convert", juice, folded});
+  CHECK(layers(folded) == 3);
+  CHECK(contains(output({"convert", juice, folded, "--fold"}), "folded into the layers before them: "));
+  CHECK(layers(folded) == 2);
+  CHECK(contains(output({"convert", folded, juice, "--fold"}), "folded into the layers before them: none\n"));
+}
+
 }  // namespace
 }  // namespace coldpress::command

@@ -1,0 +1,115 @@
+#include <coldpress/convert/fold.hpp>
+
+#include "convert/outputs.hpp"
+#include "dynamic/tensors.hpp"
+
+#include <coldpress/persist.hpp>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// A network whose weights and statistics are random.
+persist::Model model_of(LayerConfig const& config) {
+  persist::Model model = persist::model_of(Net::from_config(Backend{}, config, {}, 3));
+  Random random{7};
+  for (auto& weight : model.weights) {
+    bool const variance = weight.name.ends_with("variance");
+    for (float& value : weight.values) value = random.uniform(variance ? 0.2f : -1, variance ? 2.0f : 1);
+  }
+  return model;
+}
+std::vector<std::vector<float>> outputs_of(persist::Model const& model) {
+  Net net = persist::layer_of(Backend{}, model);
+  net.set_mode(Mode::inference);
+  std::vector<SharedTensor> inputs;
+  for (Shape const& shape : net.input_shapes()) inputs.push_back(noise({3, shape.size()}, inputs.size() + 1));
+  std::vector<std::vector<float>> all;
+  for (SharedTensor const& y : net.forward(inputs)) all.push_back(values_of(y));
+  return all;
+}
+/// Folds these layers and no others, and the outputs stay.
+void check_folds(LayerConfig const& config, std::vector<std::string> const& names) {
+  persist::Model const before = model_of(config);
+  persist::Model after = before;
+  CHECK(convert::fold_batch_normalization(after) == names);
+  for (auto const& weight : after.weights) {
+    for (std::string const& name : names) CHECK(!weight.name.starts_with(name + "-"));
+  }
+  auto const wanted = outputs_of(before), made = outputs_of(after);
+  REQUIRE(made.size() == wanted.size());
+  for (std::size_t k = 0; k < made.size(); ++k) CHECK(convert_test::difference(made[k], wanted[k]) < 1e-5);
+  if (names.empty()) CHECK(after == before);
+}
+LayerConfig network(SequentialConfig graph) { return {"network", std::move(graph)}; }
+
+}  // namespace
+
+TEST_CASE("a normalisation is folded into each kind of layer that has outputs of its own") {
+  check_folds(sequential({{"conv", Convolution{.num_output = 6, .filter_shape = 3, .groups = 2}},
+                          {"norm", BatchNormalization{}},
+                          {"relu", ReLU{}},
+                          {"bare", Convolution{.num_output = 5, .filter_shape = 2, .has_bias = false}},
+                          {"next", BatchNormalization{.epsilon = 0.3f}}},
+                         Shape{4, 6, 7}),
+              {"norm", "next"});
+  check_folds(
+      sequential({{"up", ConvolutionTranspose{.num_output = 6, .filter_shape = {2, 3}, .stride = 2, .groups = 3}},
+                  {"norm", BatchNormalization{}},
+                  {"dense", Linear{5}},
+                  {"next", BatchNormalization{.axis = -1}}},
+                 Shape{3, 4, 2}),
+      {"norm", "next"});
+  check_folds(
+      sequential({{"steps", Convolution{.num_output = 6, .filter_shape = 3, .dilation = 2}},
+                  {"norm", BatchNormalization{.axis = 1}},
+                  {"up", ConvolutionTranspose{.num_output = 4, .filter_shape = 3, .groups = 2, .has_bias = false}},
+                  {"next", BatchNormalization{.axis = -1}},
+                  {"rows", Linear{.output_size = 5, .has_bias = false, .last_axis = true}},
+                  {"last", BatchNormalization{.axis = -1}}},
+                 Shape{9, 4}),
+      {"norm", "next", "last"});
+}
+
+TEST_CASE("two normalisations one after another are folded one after another") {
+  check_folds(
+      sequential({{"dense", Linear{5}}, {"one", BatchNormalization{}}, {"two", BatchNormalization{}}}, Shape{4}),
+      {"one", "two"});
+}
+
+TEST_CASE("in a network with branches, a normalisation is folded if nothing else reads the layer before it") {
+  SequentialConfig graph;
+  graph.add_input("data", {2, 5, 5});
+  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs,
+                       std::string const& output) {
+    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {output}));
+  };
+  Convolution const filters{.num_output = 2, .filter_shape = 3, .padding = 1};
+  add("first", filters, {"data"}, "a"), add("first norm", BatchNormalization{}, {"a"}, "b");
+  add("second", filters, {"b"}, "c"), add("second norm", BatchNormalization{}, {"c"}, "c");  // in place
+  add("third", filters, {"c"}, "d"), add("third norm", BatchNormalization{}, {"d"}, "e");
+  add("sum", Add{}, {"b", "e"}, "f"), add("both", Add{}, {"f", "d"}, "y");  // which reads the third
+  check_folds(network(graph), {"first norm", "second norm"});
+  LayerConfig outer = sequential({network(graph), {"last", Linear{3}}, {"norm", BatchNormalization{}}}, Shape{2, 5, 5});
+  check_folds(outer, {"first norm", "second norm", "norm"});
+}
+
+TEST_CASE("a normalisation stays where folding would give another network") {
+  check_folds(sequential({{"norm", BatchNormalization{}}, {"dense", Linear{3}}}, Shape{4}), {});
+  check_folds(sequential({{"dense", Linear{3}}, {"relu", ReLU{}}, {"norm", BatchNormalization{}}}, Shape{4}), {});
+  check_folds(
+      sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 1}}, {"norm", BatchNormalization{.axis = 1}}},
+                 Shape{4, 4, 4}),
+      {});
+  check_folds(
+      sequential({{"steps", Convolution{.num_output = 4, .filter_shape = 1}}, {"norm", BatchNormalization{.axis = 0}}},
+                 Shape{4, 4}),
+      {});
+  LayerConfig one{"one", Linear{4}}, two{"two", Linear{4}}, norm{"norm", BatchNormalization{}};
+  one.params = two.params = {{.name = "shared"}};
+  check_folds(sequential({one, norm, two}, Shape{4}), {});
+  LayerConfig tied{"tied", TiedLinear{4}};
+  tied.params = {{.name = "dense-0", .share_mode = dynamic::DimCheckMode::permissive}};
+  check_folds(sequential({{"dense", Linear{4}}, norm, tied}, Shape{4}), {});
+}
