@@ -1,32 +1,18 @@
-// Declares the tables of kernels of all instruction set levels.
+// Declares the tables of kernels of the instruction set levels that the build has, from the best to the most modest.
 #pragma once
 
 #include <coldpress/kernels/dispatch.hpp>
 
 namespace coldpress::cpu {
 
-#if defined __x86_64__
-namespace v2 {
-Table const& table();
-TrainingTable const& training_table();
-StreamTable const& stream_table();
-}  // namespace v2
-namespace v3 {
-Table const& table();
-TrainingTable const& training_table();
-StreamTable const& stream_table();
-}  // namespace v3
-namespace v4 {
-Table const& table();
-TrainingTable const& training_table();
-StreamTable const& stream_table();
-}  // namespace v4
-#else
-namespace native {
-Table const& table();
-TrainingTable const& training_table();
-StreamTable const& stream_table();
-}  // namespace native
-#endif
+// The build defines COLDPRESS_LEVELS as LEVEL(v4) LEVEL(v3) LEVEL(v2), or what it was asked for.
+#define LEVEL(name)                      \
+  namespace name {                       \
+  Table const& table();                  \
+  TrainingTable const& training_table(); \
+  StreamTable const& stream_table();     \
+  }
+COLDPRESS_LEVELS
+#undef LEVEL
 
 }  // namespace coldpress::cpu

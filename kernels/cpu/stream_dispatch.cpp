@@ -3,14 +3,11 @@
 namespace coldpress::cpu {
 
 StreamTable const& stream_table_of(Table const& table) {
-#if defined __x86_64__
-  if (&table == &v4::table()) return v4::stream_table();
-  if (&table == &v3::table()) return v3::stream_table();
-  return v2::stream_table();
-#else
-  static_cast<void>(table);
-  return native::stream_table();
-#endif
+#define LEVEL(name) \
+  if (&table == &name::table()) return name::stream_table();
+  COLDPRESS_LEVELS
+#undef LEVEL
+  refuse("cpu: a table of kernels that is not one of this program's");
 }
 
 }  // namespace coldpress::cpu
