@@ -1,7 +1,7 @@
 // Networks with branches, joins, losses and statistics, streams and files, by the GPU's kernels.
 #include "cuda/loss_case.hpp"
-#include "cuda/other_layers.hpp"
 #include "cuda/parity.hpp"
+#include "dynamic/other_layers.hpp"
 
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
@@ -64,19 +64,7 @@ TEST_CASE("every optimizer trains as on the reference") {
 }
 
 TEST_CASE("layers that random networks do not have train as on the reference") {
-  std::string const device = GENERATE(from_range(devices()));
-  for (LayerConfig const& network : networks_of_other_layers()) {
-    auto const steps = [&](std::string const& backend) {
-      SolverConfig config{.base_lr = 0.01f};
-      config.objective = LayerConfig{"loss", MeanSquaredError{}};
-      Trainer solver{network_of(network, backend), config};
-      for (std::uint64_t step = 0; step < 3; ++step)
-        solver.train_minibatch(noise({7, 6}, step), noise({7, 2}, step + 9));
-      return weights_of(solver.network());
-    };
-    INFO(dynamic::describe(network));
-    CHECK(excess_of(steps(device), steps("cpu:reference"), 400) <= 1);
-  }
+  check_networks_of_other_layers(GENERATE(from_range(devices())));
 }
 
 TEST_CASE("frozen weights stay, bounds hold, and gradients of several minibatches are one update's") {

@@ -1,5 +1,6 @@
 // 500 random networks of up to 40 layers and more, as configs: their gradients are those of differences, the backends
 // agree, the file gives the same bits, and so do any order of the layers and any executor.
+#include "dynamic/other_layers.hpp"
 #include "dynamic/random_case.hpp"
 #include "persist/files.hpp"
 #include "support/executors.hpp"
@@ -81,6 +82,8 @@ TEST_CASE("random graphs: the backends agree, and files, executors and any order
   CHECK(layers > 5000);
   CHECK(reordered > networks / 10);
 }
+
+TEST_CASE("layers that random graphs do not have train as on the reference") { check_networks_of_other_layers("cpu"); }
 
 TEST_CASE("random graphs: gradients are those of differences") {
   int values = 0;

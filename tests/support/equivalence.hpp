@@ -90,11 +90,11 @@ void check_equivalence() {
   REQUIRE(same_bits(all_weights(net), all_weights(other.network())));
 }
 
-/// A layer between two others, so that it is fused, on samples of one value, of more than a tile's values, and of rank
-/// 3.
+/// A layer between two others, so that it is fused, on samples of more than a tile's values and of rank 3; and of one
+/// value, if laws are tested on several shapes.
 template <Layer auto layer>
 void check_equivalence_of() {
-  check_equivalence<Sequential<Linear{1}, layer, Linear{4}>, Shape{3}>();
+  if constexpr (COLDPRESS_LAW_SHAPES > 1) check_equivalence<Sequential<Linear{1}, layer, Linear{4}>, Shape{3}>();
   check_equivalence<Sequential<Linear{71}, layer, Linear{2}>, Shape{6}>();
   check_equivalence<Sequential<Linear{30}, Reshape{Shape{2, 3, 5}}, layer, TanH{}, Linear{3}>, Shape{7, 2}>();
 }

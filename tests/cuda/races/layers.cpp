@@ -3,7 +3,7 @@
 #include "races.hpp"
 
 #include "cuda/loss_case.hpp"
-#include "cuda/other_layers.hpp"
+#include "dynamic/other_layers.hpp"
 #include "dynamic/random_case.hpp"
 #include "dynamic/random_network.hpp"
 

@@ -1,7 +1,9 @@
-// Networks of the layers that random networks do not have, from 6 values to 2, for tests of the GPU's kernels.
+// Networks of the layers that random networks do not have, from 6 values to 2, for comparisons of backends.
 #pragma once
 
 #include "dynamic/random_case.hpp"
+
+#include <coldpress/dynamic/describe.hpp>
 
 namespace coldpress::test {
 
@@ -71,6 +73,22 @@ inline std::vector<LayerConfig> networks_of_other_layers() {
       join(ScaledDotProductAttention{.heads = 2, .kv_heads = 1}, {{3, 4}, {5, 2}, {5, 3}, {1, 5}}),
       gathered(),
   };
+}
+
+/// The weights after three steps of training.
+inline Floats trained_weights(LayerConfig const& network, std::string const& backend) {
+  SolverConfig config{.base_lr = 0.01f};
+  config.objective = LayerConfig{"loss", MeanSquaredError{}};
+  Trainer solver{Net::from_config(Backend{backend}, network, {}, 11), config};
+  for (std::uint64_t step = 0; step < 3; ++step) solver.train_minibatch(noise({7, 6}, step), noise({7, 2}, step + 9));
+  return weights_of(solver.network());
+}
+/// Training those networks gives what it gives on the reference.
+inline void check_networks_of_other_layers(std::string const& backend) {
+  for (LayerConfig const& network : networks_of_other_layers()) {
+    INFO(dynamic::describe(network));
+    CHECK(excess_of(trained_weights(network, backend), trained_weights(network, "cpu:reference"), 400) <= 1);
+  }
 }
 
 }  // namespace coldpress::test
