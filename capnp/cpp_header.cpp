@@ -1,51 +1,18 @@
 #include <coldpress/persist/cpp_header.hpp>
 
+#include "cpp_comments.hpp"
+#include "dynamic/cpp_names.hpp"
+
 #include <coldpress/core/finite.hpp>
 #include <coldpress/dynamic/cpp_source.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/persist/network.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 namespace coldpress::persist {
 namespace {
-
-/// The words of C++ that cannot be names.
-constexpr std::array<std::string_view, 92> keywords{
-    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
-    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
-    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
-    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
-    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
-    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
-    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
-    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
-    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
-    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
-    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
-    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
-    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
-    "xor_eq"};
-
-bool is_word(std::string_view part) {
-  auto const letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  auto const fits = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
-  return !part.empty() && letter(part[0]) && std::ranges::all_of(part, fits);
-}
-void check_namespace(std::string_view name) {
-  for (std::string_view rest = name;;) {
-    std::string_view const part = rest.substr(0, rest.find("::"));
-    if (!is_word(part))
-      throw ConfigError{"the namespace must be a C++ name such as amp or my::amp, got '" + std::string{name} + "'"};
-    if (part == "coldpress" || part == "std" || std::ranges::find(keywords, part) != keywords.end())
-      throw ConfigError{"the namespace '" + std::string{name} + "' has the part '" + std::string{part} +
-                        "', which is taken"};
-    if (part.size() == rest.size()) return;
-    rest.remove_prefix(part.size() + 2);
-  }
-}
 
 /// The values in hexadecimal, which is exact.
 void add_values(std::string& text, std::vector<float> const& values) {
@@ -108,12 +75,6 @@ struct Preparation {
   std::string sentence(auto const&) { return {}; }  // of targets, or for training alone
 };
 
-std::string comment_on_classes(std::vector<std::string> const& names) {
-  std::string text;
-  for (std::string const& name : names) text += (text.empty() ? "// Its classes, from 0 on: " : ", ") + printable(name);
-  return text.empty() ? text : text + ".\n";  // a backslash at the end of the line would continue the comment
-}
-
 /// What compilers must be told, which stop constant expressions that take long: arranging a weight takes some 200
 /// steps.
 std::string limits_for(std::vector<dynamic::Executable::Weight> const& weights, std::vector<int> const& used) {
@@ -133,7 +94,7 @@ std::string limits_for(std::vector<dynamic::Executable::Weight> const& weights, 
 }  // namespace
 
 std::string cpp_header(Model const& model, std::string const& name_space, std::optional<Shape> input) {
-  check_namespace(name_space);
+  dynamic::check_cpp_namespace(name_space);
   dynamic::CppSource const source = dynamic::cpp_source(model.config, input);
   auto const weights = dynamic::weights_of(model.config, input);
   auto const values = weights_in_order(model);
