@@ -4,9 +4,11 @@
 #include "commands.hpp"
 #include "options.hpp"
 #include "print.hpp"
+#include "source_files.hpp"
 #include "writable.hpp"
 
 #include <coldpress/convert/caffe.hpp>
+#include <coldpress/convert/cpp_type.hpp>
 #include <coldpress/convert/fold.hpp>
 #include <coldpress/convert/format.hpp>
 #include <coldpress/convert/keras.hpp>
@@ -17,6 +19,7 @@
 #include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
 #include <coldpress/core/counted.hpp>
+#include <coldpress/data/atomic_file.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
@@ -33,6 +36,7 @@ struct Format {
   std::string name;
   std::vector<std::string> endings;
   bool weights_only = false;  // networks are read into a config
+  bool source = false;        // for people to read: a config, or a type in C++
   bool named = false;         // its tensors may have the names of a map
   std::function<Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network = {};
   std::function<void(std::string const&, persist::Model const&)> write_network = {};
@@ -47,6 +51,7 @@ struct Chosen {
   bool channels_last = false;      // of images, in a model of Keras
   convert::NameMap names = {};
   convert::OnnxOptions onnx = {};
+  TypeOptions type = {};
 };
 
 /// A format whose tensors have PyTorch's names, or those of a map.
@@ -114,6 +119,18 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
            }},
       state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, chosen),
       state_dict("npz", convert::read_npz, convert::write_npz, chosen),
+      {.name = "type",
+       .endings = {".hpp"},
+       .source = true,
+       .write_network = [chosen](std::string const& path,
+                                 persist::Model const& model) { write_type(path, model, chosen->type); }},
+      {.name = "config",
+       .endings = {".capnp.txt"},
+       .source = true,
+       .read_network = [](std::string const& path, dynamic::LayerConfig const&,
+                          convert::Options const&) { return Conversion{.model = model_of_config(path)}; },
+       .write_network = [chosen](std::string const& path,
+                                 persist::Model const& model) { write_config(path, model, chosen->type.input); }},
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
          data::write_npy(path, array.extents, array.values);
        }}};
@@ -168,7 +185,8 @@ void report(Chosen const& chosen, Format const& to, persist::Model const& model,
          to_string(static_cast<float>(chosen.size)) + " chooses one");
   }
   for (auto const& [key, value] : model.metadata) lost.push_back(key);
-  if (to.weights_only && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
+  bool const drops = to.weights_only || to.name == "config";
+  if (drops && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
 }
 
 void report(Conversion const& conversion, std::string const& output) {
@@ -179,6 +197,14 @@ void report(Conversion const& conversion, std::string const& output) {
   for (std::string const& blob : conversion.unused)
     text += "note: " + blob + " is not used, because the config has no such layer\n";
   show(text + output + ": " + counted(count(conversion.model.weights), "parameter"));
+}
+
+/// What was written.
+void report(Conversion const& conversion, Format const& to, ConvertOptions const& options) {
+  TypeOptions const& type = options.chosen->type;
+  if (to.name == "config") return show(options.output + ": the config");
+  if (to.name == "type") show(options.output + ": " + type.name_space + "::Network");
+  if (to.name != "type" || type.writes_weights) report(conversion, to.name == "type" ? type.weights : options.output);
 }
 
 void convert_network(Format const& from, Format const& to, ConvertOptions const& options) {
@@ -206,6 +232,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
       throw here;
     }
   }
+  options.chosen->type.input = how.input;
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
   if (options.fold) {
@@ -217,7 +244,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     show("note: " + options.output + " cannot hold the transforms of samples");
   to.write_network(options.output, conversion.model);
   report(*options.chosen, to, conversion.model, options);
-  report(conversion, options.output);
+  report(conversion, to, options);
 }
 
 void convert_array(Format const& from, Format const& to, ConvertOptions const& options) {
@@ -226,6 +253,16 @@ void convert_array(Format const& from, Format const& to, ConvertOptions const& o
   std::string shape;
   for (Index const extent : array.extents) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
   show(options.output + ": values of shape {" + shape + "}");
+}
+
+/// Decides what a header is to have, and where the weights of its type are written.
+void prepare_type(TypeOptions& type, Format const& from, ConvertOptions const& options, Files& files) {
+  if (type.name_space.empty()) type.name_space = convert::namespace_of(options.output);
+  type.origin = options.input;
+  if (from.name == "config") return;  // which has no weights
+  type.weights = weights_beside(options.output);
+  type.writes_weights = from.name != "juice" || !same_file(type.weights, options.input);
+  if (type.writes_weights) files.writes("the weights of OUTPUT", type.weights);
 }
 
 void convert_file(ConvertOptions const& options) {
@@ -242,6 +279,13 @@ void convert_file(ConvertOptions const& options) {
     throw CLI::ValidationError(whole ? "--steps-first" : "--one-sample", "is for ONNX models");
   if (!options.map.empty() && from.named == to.named)
     throw CLI::ValidationError("--map", "is for one file of weights whose tensors have names: safetensors or npz");
+  if (!options.chosen->type.name_space.empty() && to.name != "type")
+    throw CLI::ValidationError("--namespace", "is for a type in C++");
+  if (from.name == "config" && to.name != "type")
+    throw CLI::ValidationError("--to",
+                               "is " + to.name + ", and " + options.input + " is a config, which has no weights");
+  if (!options.check.empty() && from.name == "config")
+    throw CLI::ValidationError("--check", "is for networks with weights");
   if (!options.check.empty() && !(from.read_network && to.write_network))
     throw CLI::ValidationError("--check", "is for networks");
   if (options.fold && !(from.read_network && to.write_network)) throw CLI::ValidationError("--fold", "is for networks");
@@ -251,6 +295,7 @@ void convert_file(ConvertOptions const& options) {
   files.reads("--map", options.map);
   for (std::string const& path : options.check) files.reads("--check", path);
   files.writes("OUTPUT", options.output);
+  if (to.name == "type") prepare_type(options.chosen->type, from, options, files);
   files.check_writable();
   if (!options.map.empty()) options.chosen->names = convert::read_name_map(options.map);
   if (from.read_network && to.write_network) return convert_network(from, to, options);
@@ -266,6 +311,8 @@ std::string explanation() {
     std::vector<std::string> can;
     if (format.read_network) can.push_back(format.weights_only ? "reads weights into a config" : "reads networks");
     if (format.write_network) can.push_back(format.weights_only ? "writes weights" : "writes networks");
+    if (format.name == "type") can.back() += " as C++, with the weights in a .juice beside";
+    if (format.name == "config") can.back() += " without weights";
     if (format.read_array) can.push_back("reads a mean image");
     if (format.write_array) can.push_back("writes a mean image");
     text += " (" + joined(can) + ")\n";
@@ -280,7 +327,9 @@ std::string explanation() {
          "  coldpress convert mean.binaryproto mean.npy\n"
          "  coldpress convert model.keras net.juice\n"
          "  coldpress convert model.json net.juice\n"
-         "  coldpress convert amp.nam amp.juice\n";
+         "  coldpress convert amp.nam amp.juice\n"
+         "  coldpress convert model.onnx --as type model.hpp\n"
+         "  coldpress convert model.onnx --as config model.capnp.txt\n";
 }
 
 }  // namespace
@@ -290,7 +339,7 @@ void add_convert(CLI::App& app) {
   auto* const command = app.add_subcommand(
       "convert",
       "Reads networks of ONNX, Keras, RTNeural and .nam files, and weights of PyTorch, Mocha and Caffe into the "
-      "network of a config, and writes them");
+      "network of a config, and writes them, also as types in C++");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
@@ -301,7 +350,7 @@ void add_convert(CLI::App& app) {
   };
   add_format("--from", options->from,
              "The format of INPUT, if neither its content nor its ending says it: ", can_be_read);
-  add_format("--to", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
+  add_format("--as,--to", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
   command->add_option("--config", options->config, "File with the network that the weights are for")->type_name(file);
   command
       ->add_option("--map", options->map, "File with lines THEIRS = OURS, for names that are not those of the config")
@@ -331,6 +380,10 @@ void add_convert(CLI::App& app) {
                     "Values [samples, channels, steps] of an ONNX model become sequences {steps, channels}");
   command->add_flag("!--one-sample", options->chosen->onnx.batched,
                     "The inputs of an ONNX model are one sample each, without an axis that counts samples");
+  command
+      ->add_option("--namespace", options->chosen->type.name_space,
+                   "The namespace of a type in C++, if not the name of the file")
+      ->type_name(name);
   command->add_flag("--allow-missing", options->options.allow_missing,
                     "Weights that the file lacks have their initial values, not only biases");
   command->add_option("--seed", options->options.seed, "Seed of these initial values")
