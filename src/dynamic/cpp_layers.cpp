@@ -72,7 +72,7 @@ void CppLayers::order_in_chains() {
   std::vector<bool> follows(graph_.nodes.size());
   for (int const node : layers_) {
     int const before = this->node(node).inputs[0];
-    if (!is_plain(node) || is_tied(node) || before < graph_.inputs() || readers(before) != 1) continue;
+    if (!is_plain(node) || shares_with(node) != node || before < graph_.inputs() || readers(before) != 1) continue;
     at(next, before) = node, at(follows, node) = true;
   }
   std::vector<int> ordered;

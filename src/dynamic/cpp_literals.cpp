@@ -37,6 +37,16 @@ std::string text_of_float(float value) {
   return text + "f";
 }
 
+/// Whether a field has its default; -0 is not 0.
+template <class Value>
+bool is_same(Value const& a, Value const& b) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    return a == b && std::signbit(a) == std::signbit(b);
+  } else {
+    return a == b;
+  }
+}
+
 /// The fields of a struct between braces.
 class Fields {
  public:
@@ -63,7 +73,7 @@ class Literals {
       if (std::is_same_v<Field, Weight> && !weights_) return;
       for_each_field(usual, [&](std::string_view other, auto const& there) {
         if constexpr (std::is_same_v<Field, std::remove_cvref_t<decltype(there)>>) {
-          if (field == other && !(here == there)) fields.add(field, literal(here));
+          if (field == other && !is_same(here, there)) fields.add(field, literal(here));
         }
       });
     });

@@ -83,7 +83,7 @@ void check_cpp_namespace(std::string_view name) {
 std::string cpp_quoted(std::string_view text) {
   std::string result = "\"";
   for (char const c : text) {
-    if (c == '"' || c == '\\') result += '\\';
+    if (c == '"' || c == '\\' || c == '?') result += '\\';  // two ? may begin a trigraph
     if (c >= ' ' && c <= '~') {
       result += c;
     } else {

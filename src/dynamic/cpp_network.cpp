@@ -98,7 +98,7 @@ class Writer {
     std::string text = "inline constexpr auto network = " + names_("graph") + "([](", separator;
     for (int const input : all_.inputs()) {
       text += separator + "auto";
-      if (all_.readers(input) > 0 || has_source_)
+      if (all_.readers(input) > 0 || (has_source_ && values_.empty()))
         text += " " + (values_[input] = variables_.add(all_.name(input), "x"));
       separator = ", ";
     }
@@ -150,7 +150,7 @@ class Writer {
     } else {
       std::string const layer = literal(node), values = operands(node);
       chain.head =
-          "apply(" + layer + (layer.size() + values.size() > width / 2 ? ",\n          " : ", ") + values + ")";
+          "apply(" + layer + (layer.size() + values.size() > width - 40 ? ",\n          " : ", ") + values + ")";
     }
     if (std::string const& name = all_.given_name(node); !name.empty()) {
       if (chain.head_is_sum) chain.head = "(" + chain.head + ")", chain.head_is_sum = false;
