@@ -27,6 +27,16 @@ std::string comment_on_transforms(data::Transforms const& transforms) {
   return "// Samples go through these transforms before, which the type does not have: " + names + ".\n";
 }
 
+/// What compilers must be told, which limit the steps of a constant expression and the depth of what is folded:
+/// recording a network takes steps that grow with the square of its layers.
+std::string comment_on_limits(int layers) {
+  if (layers <= 250) return {};
+  std::string const number = std::to_string(layers);
+  std::string text = "// Compile it with these options. clang: -fbracket-depth=" + std::to_string(layers + 256) +
+                     " -fconstexpr-steps=" + number + "00000; g++: ";
+  return text + (layers <= 500 ? "none.\n" : "-fconstexpr-ops-limit=" + number + "000000.\n");
+}
+
 std::string comment_on_use(CppTypeOptions const& options, std::size_t inputs) {
   std::string text = "//\n//   ", space = options.name_space;
   if (options.weights.empty()) {
@@ -49,7 +59,7 @@ std::string cpp_type(persist::Model const& model, CppTypeOptions const& options)
                      counted(network.parameters, "parameter") + ", written by coldpress convert";
   if (!options.origin.empty()) text += " from " + persist::printable(options.origin);
   text += ".\n" + comment_on_transforms(model.transforms) + persist::comment_on_classes(model.classes) +
-          comment_on_use(options, network.in.size()) +
+          comment_on_limits(network.layers) + comment_on_use(options, network.in.size()) +
           "#pragma once\n\n#include <coldpress/coldpress.hpp>\n#include <coldpress/persist.hpp>\n\n";
   std::string const type = network.function + (network.function.empty() ? "" : "\n") + "using Type = " + network.type;
   if (type.find("std::numeric_limits") != std::string::npos) text += "#include <limits>\n";

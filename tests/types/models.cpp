@@ -8,6 +8,7 @@
 #include "types/networks.hpp"
 
 #include <fstream>
+#include <set>
 
 using namespace coldpress;
 
@@ -17,6 +18,19 @@ void write(std::string const& path, std::string const& text) {
   std::ofstream file{path, std::ios::binary};
   file << text;
   if (!file.flush()) throw FileError{path + ": cannot be written"};
+}
+
+/// Throws unless each type of a list is that of a layer in the networks.
+template <class... Layers>
+void check_complete(TypeList<Layers...>) {
+  std::set<std::string, std::less<>> seen;
+  for (auto const& network : test::networks()) {
+    for (auto const& layer : std::get<dynamic::SequentialConfig>(network.config.layer_type).layers)
+      seen.insert(dynamic::type_name(layer.layer_type));
+  }
+  for (std::string_view const name : {std::string_view{Layers::name}...}) {
+    if (!seen.contains(name)) throw ConfigError{"tests/types/networks.hpp has no " + std::string{name}};
+  }
 }
 
 /// A program is compiled in parts, each with some of the networks.
@@ -61,6 +75,12 @@ class Parts {
   std::size_t next_ = 0;
 };
 
+template <class List>
+void add_list(Parts& parts, List list) {
+  check_complete(list);
+  parts.add_literals(list);
+}
+
 }  // namespace
 
 int main(int, char** argument) {
@@ -70,9 +90,9 @@ int main(int, char** argument) {
     test::RandomConfig const random{seed, 14, seed % 2 == 0};
     parts.add({"random" + std::to_string(seed), random.config()});
   }
-  parts.add_literals(BuiltinLayers{});
-  parts.add_literals(BuiltinLosses{});
-  parts.add_literals(BuiltinStatistics{});
+  add_list(parts, BuiltinLayers{});
+  add_list(parts, BuiltinLosses{});
+  add_list(parts, BuiltinStatistics{});
   parts.finish();
   return 0;
 }
