@@ -36,7 +36,7 @@ struct Format {
   std::string name;
   std::vector<std::string> endings;
   bool weights_only = false;  // networks are read into a config
-  bool source = false;        // for people to read: a config, or a type in C++
+  std::string about = {};     // what --help says of it, if not what follows from the functions
   bool named = false;         // its tensors may have the names of a map
   std::function<Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network = {};
   std::function<void(std::string const&, persist::Model const&)> write_network = {};
@@ -121,12 +121,12 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
       state_dict("npz", convert::read_npz, convert::write_npz, chosen),
       {.name = "type",
        .endings = {".hpp"},
-       .source = true,
+       .about = "writes networks as C++, with the weights in a .juice beside",
        .write_network = [chosen](std::string const& path,
                                  persist::Model const& model) { write_type(path, model, chosen->type); }},
       {.name = "config",
        .endings = {".capnp.txt"},
-       .source = true,
+       .about = "reads networks for types, writes networks without their weights",
        .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                           convert::Options const&) { return Conversion{.model = model_of_config(path)}; },
        .write_network = [chosen](std::string const& path,
@@ -311,11 +311,9 @@ std::string explanation() {
     std::vector<std::string> can;
     if (format.read_network) can.push_back(format.weights_only ? "reads weights into a config" : "reads networks");
     if (format.write_network) can.push_back(format.weights_only ? "writes weights" : "writes networks");
-    if (format.name == "type") can.back() += " as C++, with the weights in a .juice beside";
-    if (format.name == "config") can.back() += " without weights";
     if (format.read_array) can.push_back("reads a mean image");
     if (format.write_array) can.push_back("writes a mean image");
-    text += " (" + joined(can) + ")\n";
+    text += " (" + (format.about.empty() ? joined(can) : format.about) + ")\n";
   }
   return text +
          "\nExamples:\n"
@@ -350,7 +348,7 @@ void add_convert(CLI::App& app) {
   };
   add_format("--from", options->from,
              "The format of INPUT, if neither its content nor its ending says it: ", can_be_read);
-  add_format("--as,--to", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
+  add_format("--to,--as", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
   command->add_option("--config", options->config, "File with the network that the weights are for")->type_name(file);
   command
       ->add_option("--map", options->map, "File with lines THEIRS = OURS, for names that are not those of the config")

@@ -1,34 +1,14 @@
 // docs/config.md: its configs are read, its commands run, and it names every field.
 #include "tools/command.hpp"
+#include "tools/page.hpp"
 
 #include <coldpress/persist.hpp>
 
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 namespace coldpress::command {
 namespace {
-
-struct Block {
-  std::string language, text;
-};
-
-/// What stands between "```language" and "```".
-std::vector<Block> blocks(std::string const& page) {
-  std::vector<Block> found;
-  std::istringstream lines{page};
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("```")) {
-      inside = !inside;
-      if (inside) found.push_back({line.substr(3), {}});
-    } else if (inside) {
-      found.back().text += line + "\n";
-    }
-  }
-  return found;
-}
 
 /// The fields of a struct in a schema.
 std::vector<std::string> fields(std::string const& schema, std::string const& name) {
