@@ -1,0 +1,11 @@
+# cmake -D PAGE=... -D PROGRAM=... -P: writes the program that docs/convert.md shows for a type.
+file(READ "${PAGE}" page)
+string(FIND "${page}" "```cpp\n#include \"resnet.hpp\"\n" start)
+if(start EQUAL -1)
+  message(FATAL_ERROR "types: ${PAGE} shows no program with resnet.hpp")
+endif()
+math(EXPR start "${start} + 7")
+string(SUBSTRING "${page}" ${start} -1 page)
+string(FIND "${page}" "```" end)
+string(SUBSTRING "${page}" 0 ${end} program)
+file(WRITE "${PROGRAM}" "${program}")
