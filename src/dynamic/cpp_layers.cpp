@@ -65,8 +65,8 @@ void CppLayers::find_layers() {
   }
 }
 
-/// Puts layers that follow one another alone, as in x | a | b, side by side. A tied layer stays where it is, after the
-/// one whose matrix it has.
+/// Puts layers that follow one another alone, as in x | a | b, side by side. A layer with the weights of another stays
+/// where it is, after that one.
 void CppLayers::order_in_chains() {
   std::vector<int> next(graph_.nodes.size(), -1);
   std::vector<bool> follows(graph_.nodes.size());

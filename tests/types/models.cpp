@@ -20,17 +20,31 @@ void write(std::string const& path, std::string const& text) {
   if (!file.flush()) throw FileError{path + ": cannot be written"};
 }
 
-/// Throws unless each type of a list is that of a layer in the networks.
-template <class... Layers>
-void check_complete(TypeList<Layers...>) {
-  std::set<std::string, std::less<>> seen;
-  for (auto const& network : test::networks()) {
+/// The names of the types of all layers in the networks.
+std::set<std::string, std::less<>> types_in(std::vector<test::NamedNetwork> const& networks) {
+  std::set<std::string, std::less<>> types;
+  for (auto const& network : networks) {
     for (auto const& layer : std::get<dynamic::SequentialConfig>(network.config.layer_type).layers)
-      seen.insert(dynamic::type_name(layer.layer_type));
+      types.insert(dynamic::type_name(layer.layer_type));
   }
-  for (std::string_view const name : {std::string_view{Layers::name}...}) {
-    if (!seen.contains(name)) throw ConfigError{"tests/types/networks.hpp has no " + std::string{name}};
+  return types;
+}
+
+/// A network with a layer, loss or statistic as its defaults are, for one that has no place in test::networks().
+template <class L>
+test::NamedNetwork network_of() {
+  test::Wiring net{"only_" + std::string{L::name}};
+  net.input("data", {4});
+  std::string const y = net.then(Linear{.output_size = 4});
+  if constexpr (Layer<L>) {
+    net.then(L{});
+  } else {
+    Shape target{1};
+    if constexpr (Loss<L>) target = L{}.target_shape(Shape{4});
+    net.add(L{}, {y, net.input("target", target)});
+    return net.network({y});
   }
+  return net.network();
 }
 
 /// A program is compiled in parts, each with some of the networks.
@@ -75,9 +89,14 @@ class Parts {
   std::size_t next_ = 0;
 };
 
-template <class List>
-void add_list(Parts& parts, List list) {
-  check_complete(list);
+/// Adds literals of all types in a list, and networks of those that are in none yet.
+template <class... Layers>
+void add_list(Parts& parts, TypeList<Layers...> list) {
+  auto const seen = types_in(test::networks());
+  auto const add_missing = [&]<class L>(L const&) {
+    if (!seen.contains(L::name)) parts.add(network_of<L>());
+  };
+  (add_missing(Layers{}), ...);
   parts.add_literals(list);
 }
 
@@ -90,9 +109,9 @@ int main(int, char** argument) {
     test::RandomConfig const random{seed, 14, seed % 2 == 0};
     parts.add({"random" + std::to_string(seed), random.config()});
   }
-  add_list(parts, BuiltinLayers{});
-  add_list(parts, BuiltinLosses{});
-  add_list(parts, BuiltinStatistics{});
+  add_list(parts, BuiltinLayers::Plain{});
+  add_list(parts, BuiltinLosses::Plain{});
+  add_list(parts, BuiltinStatistics::Plain{});
   parts.finish();
   return 0;
 }

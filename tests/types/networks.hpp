@@ -1,4 +1,5 @@
-// Configs in which every built-in layer, loss and statistic has a place, and some with names that C++ does not like.
+// Configs of many kinds of layers, losses and statistics with other fields than their defaults, and some with names
+// that C++ does not like. models.cpp adds networks of those that have no place here.
 #pragma once
 
 #include <coldpress/dynamic.hpp>
@@ -66,7 +67,6 @@ inline NamedNetwork pointwise() {
            SiLU{},
            Softplus{.beta = 2},
            ELU{.alpha = 0.3f},
-           Identity{},
            HardTanh{.min_val = -0.7f, .max_val = 0.9f},
            LeakyHardTanh{.min_val = -0.2f, .max_val = 0.8f, .min_slope = 0.1f, .max_slope = 0.2f},
            HardSwish{},
@@ -195,7 +195,6 @@ inline NamedNetwork losses() {
   net.add(FocalLoss{.gamma = 0.5f, .normalize = ClassNormalization::none}, {y, label});
   net.add(SoftlabelSoftmax{.loss_weight = 0.3f}, {y, target});
   net.add(MeanSquaredError{.loss_average = Average::values}, {y, target});
-  net.add(SquareLoss{.loss_weight = 0.3f}, {y, target});
   net.add(BinaryCrossEntropy{.loss_weight = 0.3f}, {p, target});
   net.add(Hinge{.loss_weight = 0.3f}, {y, target});
   net.add(GaussianKL{.loss_weight = 0.3f}, {y, p});
