@@ -5,6 +5,7 @@
 #include "onnx_names.hpp"
 #include "onnx_operators.hpp"
 #include "onnx_patterns.hpp"
+#include "refusal.hpp"
 #include "weights.hpp"
 
 #include <algorithm>
@@ -17,25 +18,6 @@ namespace onnx {
 namespace {
 
 using persist::printable;
-
-/// Everything that is in the way, for one error.
-class Problems {
- public:
-  void add(Node const& node, std::string const& reason) {
-    if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + described(node) + ": " + reason;
-  }
-  void raise() const {
-    if (count_ == 0) return;
-    std::string const more = count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "";
-    throw UnsupportedError{std::to_string(count_) + (count_ == 1 ? " operator is" : " operators are") +
-                           " in the way: " + text_ + more};
-  }
-
- private:
-  static constexpr std::size_t most = 256;
-  std::size_t count_ = 0;
-  std::string text_;
-};
 
 bool names_batch(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -218,7 +200,7 @@ class Import {
         if (call.outputs[i].index() != 0) values_.insert_or_assign(node.outputs[i], std::move(call.outputs[i]));
       }
     } catch (Refusal const& refusal) {
-      problems_.add(node, refusal.reason);
+      problems_.add(described(node), refusal.reason);
     }
   }
   static void apply(Operator const& row, Call& call, bool computed) {
@@ -235,7 +217,7 @@ class Import {
   Network network_;
   std::map<std::string, Call::Any> values_ = {};
   std::set<std::string> readers_ = {};  // names of values that something reads
-  Problems problems_ = {};
+  Problems problems_{"operator"};
 };
 
 }  // namespace

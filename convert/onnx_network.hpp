@@ -5,17 +5,12 @@
 #include <coldpress/dynamic/layer_config.hpp>
 
 #include "onnx_graph.hpp"
+#include "refusal.hpp"
 
 #include <set>
 #include <utility>
 
 namespace coldpress::convert::onnx {
-
-/// Why an operator cannot be converted.
-struct Refusal {
-  std::string reason;
-};
-[[noreturn]] inline void refuse(std::string reason) { throw Refusal{std::move(reason)}; }
 
 /// An axis of a value in the model. One of them counts the samples; it may count other things of a sample, too: before
 /// and after the samples in memory, as where heads are counted together with samples.

@@ -41,6 +41,8 @@ bool has_onnx() { return false; }
 bool is_onnx(std::string const&) { return false; }
 Conversion read_onnx(std::string const&, OnnxOptions const&) { refuse("ONNX models", "protobuf"); }
 std::vector<OnnxOperator> onnx_operators() { return {}; }
+void write_onnx(std::string const&, persist::Model const&) { refuse("ONNX models", "protobuf"); }
+std::vector<OnnxLayer> onnx_layers() { return {}; }
 #endif
 
 #ifndef COLDPRESS_CONVERT_NAM

@@ -38,6 +38,8 @@ struct Format {
   bool weights_only = false;  // networks are read into a config
   std::string about = {};     // what --help says of it, if not what follows from the functions
   bool named = false;         // its tensors may have the names of a map
+  bool metadata = false;      // it holds what is known of a network beside its layers
+  bool transforms = false;    // and what is done to samples before the network
   std::function<Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network = {};
   std::function<void(std::string const&, persist::Model const&)> write_network = {};
   std::function<data::NpyArray(std::string const&)> read_array = {};
@@ -74,11 +76,14 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
   return {
       {.name = "juice",
        .endings = {".juice"},
+       .metadata = true,
+       .transforms = true,
        .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                           convert::Options const&) { return Conversion{.model = persist::read_model(path)}; },
        .write_network = persist::write_model},
       {.name = "nam",
        .endings = {".nam"},
+       .metadata = true,
        .read_network =
            [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
              auto read = convert::read_nam(path, {.size = chosen->size, .input = options.input});
@@ -92,7 +97,8 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
            [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
              chosen->onnx.input = options.input;
              return convert::read_onnx(path, chosen->onnx);
-           }},
+           },
+       .write_network = convert::write_onnx},
       {.name = "mocha",
        .endings = {".hdf5", ".h5"},
        .weights_only = true,
@@ -122,11 +128,14 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
       {.name = "type",
        .endings = {".hpp"},
        .about = "writes networks as C++, with the weights in a .juice beside",
+       .metadata = true,
+       .transforms = true,
        .write_network = [chosen](std::string const& path,
                                  persist::Model const& model) { write_type(path, model, chosen->type); }},
       {.name = "config",
        .endings = {".capnp.txt"},
        .about = "reads networks for types, writes networks without their weights",
+       .transforms = true,
        .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                           convert::Options const&) { return Conversion{.model = model_of_config(path)}; },
        .write_network = [chosen](std::string const& path,
@@ -185,8 +194,7 @@ void report(Chosen const& chosen, Format const& to, persist::Model const& model,
          to_string(static_cast<float>(chosen.size)) + " chooses one");
   }
   for (auto const& [key, value] : model.metadata) lost.push_back(key);
-  bool const drops = to.weights_only || to.name == "config";
-  if (drops && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
+  if (!to.metadata && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
 }
 
 void report(Conversion const& conversion, std::string const& output) {
@@ -240,7 +248,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     show("folded into the layers before them: " + (folded.empty() ? "none" : joined(folded)));
   }
   if (!options.check.empty()) check_outputs(conversion.model, options.check[0], options.check[1]);
-  if ((to.weights_only || to.name == "nam") && !conversion.model.transforms.empty())
+  if (!to.transforms && !conversion.model.transforms.empty())
     show("note: " + options.output + " cannot hold the transforms of samples");
   to.write_network(options.output, conversion.model);
   report(*options.chosen, to, conversion.model, options);
@@ -261,7 +269,7 @@ void prepare_type(TypeOptions& type, Format const& from, ConvertOptions const& o
   type.origin = options.input;
   if (from.name == "config") return;  // which has no weights
   type.weights = weights_beside(options.output);
-  type.writes_weights = from.name != "juice" || !same_file(type.weights, options.input);
+  type.writes_weights = options.fold || from.name != "juice" || !same_file(type.weights, options.input);
   if (type.writes_weights) files.writes("the weights of OUTPUT", type.weights);
 }
 
@@ -284,11 +292,10 @@ void convert_file(ConvertOptions const& options) {
   if (from.name == "config" && to.name != "type")
     throw CLI::ValidationError("--to",
                                "is " + to.name + ", and " + options.input + " is a config, which has no weights");
-  if (!options.check.empty() && from.name == "config")
-    throw CLI::ValidationError("--check", "is for networks with weights");
-  if (!options.check.empty() && !(from.read_network && to.write_network))
-    throw CLI::ValidationError("--check", "is for networks");
-  if (options.fold && !(from.read_network && to.write_network)) throw CLI::ValidationError("--fold", "is for networks");
+  for (auto const& [option, given] : {std::pair{"--check", !options.check.empty()}, {"--fold", options.fold}}) {
+    if (given && !(from.read_network && to.write_network)) throw CLI::ValidationError(option, "is for networks");
+    if (given && from.name == "config") throw CLI::ValidationError(option, "is for networks with weights");
+  }
   Files files;
   files.reads("INPUT", options.input);
   files.reads("--config", options.config);
@@ -320,6 +327,7 @@ std::string explanation() {
          "  coldpress convert lenet.caffemodel --config lenet.capnp.txt -o lenet.juice\n"
          "  coldpress convert lenet.juice lenet.hdf5\n"
          "  coldpress convert model.onnx model.juice --check x.npy y.npy\n"
+         "  coldpress convert net.juice model.onnx\n"
          "  coldpress convert model.safetensors --config net.capnp.txt -o net.juice\n"
          "  coldpress convert net.juice model.safetensors --map names.txt\n"
          "  coldpress convert mean.binaryproto mean.npy\n"

@@ -37,6 +37,24 @@ struct OnnxOptions {
 /// Values in other files are refused, and none of a file's texts is used as a path.
 [[nodiscard]] Conversion read_onnx(std::string const& path, OnnxOptions const& options = {});
 
+/// Writes a network as an ONNX model of opset 21, atomically and always as the same bytes. The first axis of each input
+/// and output is "batch", behind which a sample has its own. Inputs and outputs have the names of the config, nodes and
+/// the values that they compute those of layers, and constants those of weights. An input that only selects, as words
+/// do for an Embedding, is of int64, and everything else of float32. Layers are as in inference; losses, statistics,
+/// and inputs that only these read are left out, and so are the metadata and the transforms of samples.
+///
+/// Throws UnsupportedError, which lists all layers that ONNX's operators cannot express, with why, or if the weights
+/// have more than 2 GiB, or if the library was built without protobuf; FormatError for weights that do not fit the
+/// config; what Layer::from_config throws for a wrong config; and FileError.
+void write_onnx(std::string const& path, persist::Model const& model);
+
+/// A layer that write_onnx knows, by its name in files, and the operators that it becomes.
+struct OnnxLayer {
+  std::string name, operators;
+};
+/// All of them, by name.
+[[nodiscard]] std::vector<OnnxLayer> onnx_layers();
+
 /// An operator that read_onnx knows, and the layers that it becomes, by their names in files.
 struct OnnxOperator {
   std::string name, layers;

@@ -1,0 +1,127 @@
+// Recurrent layers: ONNX has an operator for one layer, with the steps before the samples.
+#include <coldpress/core/recurrent.hpp>
+
+#include "onnx_exporters.hpp"
+
+namespace coldpress::convert::onnx_out {
+namespace {
+
+/// What the operator of ONNX is called, and the gates of ours in its order: i, o, f, c of i, f, g, o, and z, r, h of
+/// r, z, n.
+struct Kind {
+  std::string_view op;
+  std::vector<Index> gates;
+};
+Kind kind_of(RnnType type) {
+  if (type == RnnType::lstm) return {"LSTM", {0, 3, 1, 2}};
+  if (type == RnnType::gru) return {"GRU", {1, 0, 2}};
+  return {"RNN", {0}};
+}
+
+class Recurrent {
+ public:
+  Recurrent(LayerWriter& w, Rnn const& rnn) : w_(w), rnn_(rnn), kind_(kind_of(rnn.rnn_type)) {
+    bool const steps = w.rank() == 2;
+    steps_ = steps ? w.in()[0] : 1, features_ = w.in()[steps ? 1 : 0];
+    packed_ = {.gates = gates_of(rnn.rnn_type),
+               .input = features_,
+               .hidden = rnn.hidden_size,
+               .layers = rnn.num_layers,
+               .directions = rnn.direction_mode == DirectionMode::bi_directional ? 2 : 1,
+               .skip = rnn.input_mode == InputMode::skip_input};
+  }
+
+  Name write() {
+    Name x = w_.rank() == 2 ? w_.x() : w_.reshape(w_.x(), Extents{1, features_});
+    x = w_.transpose(x, {1, 0, 2});
+    std::vector<Name> last;
+    for (Index layer = 0; layer < rnn_.num_layers; ++layer) {
+      auto const y = apply(x, layer);
+      x = joined(y[0]);
+      if (rnn_.output == RnnOutput::layers || layer + 1 == rnn_.num_layers) last.push_back(y[1]);
+    }
+    if (rnn_.output == RnnOutput::sequence) return w_.transpose(x, {1, 0, 2});
+    return rnn_.output == RnnOutput::last_step ? units_of(last[0], {packed_.directions * packed_.hidden})
+                                               : of_layers(last);
+  }
+
+ private:
+  /// All steps, [steps, directions, samples, hidden], and the last of each direction, [directions, samples, hidden].
+  std::vector<Name> apply(Name const& x, Index layer) {
+    bool const both = packed_.directions == 2;
+    Attributes attributes{{"hidden_size", packed_.hidden}, {"direction", both ? "bidirectional" : "forward"}};
+    if (rnn_.rnn_type == RnnType::gru) attributes.push_back({"linear_before_reset", 1});
+    if (kind_.op == "RNN") {
+      std::string_view const activation = rnn_.rnn_type == RnnType::relu ? "Relu" : "Tanh";
+      attributes.push_back({"activations", std::vector<std::string_view>(both ? 2 : 1, activation)});
+    }
+    return w_.add_several(kind_.op, {x, matrices(layer, true), matrices(layer, false), biases(layer)}, attributes, 2);
+  }
+  /// f(the part of the packed weights, its weights) for each direction of a layer.
+  template <class F>
+  void each_direction(Index layer, F f) const {
+    for (Index d = 0; d < packed_.directions; ++d) {
+      Index const part = layer * packed_.directions + d;
+      f(part, PackedPart<float const>{packed_, part, w_.weight_of(0).values.data()});
+    }
+  }
+  std::string named(char const* what, Index layer) const {
+    return std::string{what} + (rnn_.num_layers > 1 ? std::to_string(layer) : "");
+  }
+  Name matrices(Index layer, bool of_input) {
+    std::vector<float> values;
+    Index columns = packed_.hidden;
+    each_direction(layer, [&](Index part, PackedPart<float const> const& w) {
+      bool const identity = of_input && packed_.inputs(part) == 0;  // the input is added as it is
+      if (of_input && !identity) columns = packed_.inputs(part);
+      for (Index const gate : kind_.gates) {
+        for (Index i = 0; i < packed_.hidden * columns; ++i) {
+          values.push_back(identity ? (i % (columns + 1) == 0 ? 1.0f : 0.0f)
+                                    : (of_input ? w.of_x : w.of_h)[gate * packed_.hidden * columns + i]);
+        }
+      }
+    });
+    return w_.numbers(values, {packed_.directions, packed_.biases(), columns}, named(of_input ? "W" : "R", layer));
+  }
+  Name biases(Index layer) {
+    std::vector<float> values;
+    each_direction(layer, [&](Index, PackedPart<float const> const& w) {
+      for (float const* const bias : {w.bias_x, w.bias_h}) {
+        for (Index const gate : kind_.gates)
+          values.insert(values.end(), bias + gate * packed_.hidden, bias + (gate + 1) * packed_.hidden);
+      }
+    });
+    return w_.numbers(values, {packed_.directions, 2 * packed_.biases()}, named("B", layer));
+  }
+  /// All steps with the units of all directions beside each other, [steps, samples, units].
+  Name joined(Name const& y) {
+    if (packed_.directions == 1) return w_.add("Squeeze", {y, w_.indices({1}, "axes")});
+    Name const apart = w_.transpose(y, {0, 2, 1, 3});
+    return w_.add("Reshape", {apart, w_.indices({0, 0, packed_.directions * packed_.hidden}, "shape")});
+  }
+  Name units_of(Name const& last, Extents const& sample) { return w_.reshape(w_.transpose(last, {1, 0, 2}), sample); }
+  /// {units, layers}
+  Name of_layers(std::vector<Name> const& last) {
+    std::vector<Name> columns;
+    for (Name const& layer : last) columns.push_back(units_of(layer, {packed_.directions * packed_.hidden, 1}));
+    return columns.size() == 1 ? columns[0] : w_.add("Concat", columns, {{"axis", 2}});
+  }
+
+  LayerWriter& w_;
+  Rnn const& rnn_;
+  Kind kind_;
+  Index steps_ = 1, features_ = 1;
+  RecurrentWeights packed_ = {};
+};
+
+Name recurrent(LayerWriter& w, Rnn const& rnn) { return Recurrent{w, rnn}.write(); }
+
+constexpr std::array rows{
+    exporter<Rnn, recurrent>("LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape"),
+};
+
+}  // namespace
+
+std::span<Exporter const> recurrent_exporters() { return rows; }
+
+}  // namespace coldpress::convert::onnx_out
