@@ -133,8 +133,14 @@ class Import {
       network_.add_input(name, value.sample.shape);
       values_.insert_or_assign(graph.inputs[i].name, value);
     }
-    for (Node const& node : graph.nodes) readers_.insert(node.inputs.begin(), node.inputs.end());
+    for (Node const& node : graph.nodes) {
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        readers_.insert(node.inputs[i]);
+        if (!selects(node, i)) computed_with_.insert(node.inputs[i]);
+      }
+    }
     readers_.insert(graph.outputs.begin(), graph.outputs.end());
+    computed_with_.insert(graph.outputs.begin(), graph.outputs.end());
   }
   dynamic::LayerConfig run() {
     for (Node const& node : graph_.nodes) convert(node);
@@ -193,6 +199,7 @@ class Import {
       std::vector<bool> used;
       for (std::string const& output : node.outputs) used.push_back(!output.empty() && readers_.contains(output));
       Call call{node, graph_.opset, std::move(inputs), std::move(used), network_};
+      call.only_selects = !node.outputs.empty() && !computed_with_.contains(node.outputs[0]);
       network_.begin(node, constants);
       apply(found->second, call, computed);
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -202,6 +209,11 @@ class Import {
     } catch (Refusal const& refusal) {
       problems_.add(described(node), refusal.reason);
     }
+  }
+  /// Whether an input of a node selects values, which the layer does by a float, too.
+  static bool selects(Node const& node, std::size_t input) {
+    bool const first = node.op == "OneHot" || node.op == "Where", second = node.op == "Gather" || node.op == "GatherND";
+    return (first && input == 0) || (second && input == 1);
   }
   static void apply(Operator const& row, Call& call, bool computed) {
     if (call.node.outputs.empty()) refuse("it has no outputs");
@@ -216,7 +228,8 @@ class Import {
   bool steps_first_;
   Network network_;
   std::map<std::string, Call::Any> values_ = {};
-  std::set<std::string> readers_ = {};  // names of values that something reads
+  std::set<std::string> readers_ = {};        // names of values that something reads
+  std::set<std::string> computed_with_ = {};  // those that do more than select
   Problems problems_{"operator"};
 };
 

@@ -24,7 +24,8 @@ bool converts(Type from, Type to) {
 }
 void cast_to(Call& call, Type to) {
   Value x = call.value(0);
-  if (!converts(x.type, to)) refuse("values become whole numbers or truth values, which no layer does");
+  if (!converts(x.type, to) && !call.only_selects)
+    refuse("values become whole numbers or truth values, which no layer does");
   x.type = to;
   call.set(x);
 }
@@ -171,8 +172,8 @@ constexpr std::array rows{
     Operator{"Cos", nullptr, fold_each<[](float x) { return std::cos(x); }>, "constants only"},
     Operator{"Identity", same, fold_same, "nothing"},
     Operator{"Dropout", dropout, fold_same, "nothing"},
-    Operator{"Cast", cast, fold_cast, "nothing; not from floats to whole numbers"},
-    Operator{"CastLike", cast_like, fold_cast_like, "nothing; not from floats to whole numbers"},
+    Operator{"Cast", cast, fold_cast, "nothing; from floats to whole numbers only where these select"},
+    Operator{"CastLike", cast_like, fold_cast_like, "nothing; from floats to whole numbers only where these select"},
 };
 
 }  // namespace

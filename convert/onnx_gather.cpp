@@ -98,6 +98,41 @@ Tensor fold_gather(Call const& call) {
   return result;
 }
 
+/// Parts of each sample, at places of its own.
+void gather_of_samples(Call& call) {
+  Value const x = call.value(0), places = call.value(1);
+  bool const fits = call.integer("batch_dims", 0) == 1 && x.rank() > 1 && places.rank() > 1 && x.axis(0).hidden() &&
+                    places.axis(0).hidden() && places.extent(places.rank() - 1) == 1;
+  if (!fits) {
+    refuse("it selects by " + described(places.axes) + " from " + described(x.axes) + " with batch_dims " +
+           std::to_string(call.integer("batch_dims", 0)) + ", and not by [samples, places, 1] with 1");
+  }
+  std::vector<Axis> axes(places.axes.begin(), places.axes.end() - 1);
+  axes.insert(axes.end(), x.axes.begin() + 2, x.axes.end());
+  Sample const numbers = call.network.natural(places);
+  Sample const y =
+      call.network.add("", Gather{}, {call.network.natural(x), call.network.reshape(numbers, {numbers.shape.size()})});
+  Value value = made(y, axes, x.type);
+  value.sample = call.network.reshape(y, shape_of(axes, value.order));
+  call.set(value);
+}
+
+void one_hot(Call& call) {
+  Value const x = call.value(0);
+  auto const depth = call.integers_of(1, "the number of classes");
+  Tensor const& values = call.constant(2, "its values");
+  if (depth.size() != 1) refuse("it has " + std::to_string(depth.size()) + " numbers of classes");
+  if (values.size() != 2 || float_at(values, 0) != 0 || float_at(values, 1) != 1) refuse("its values are not 0 and 1");
+  int const axis = axis_in(call.integer("axis", -1), x.rank() + 1);
+  std::vector<Axis> axes = x.axes;
+  axes.insert(axes.begin() + axis, Axis{});
+  Value y = made({}, axes, values.type);
+  Sample const numbers = call.network.reshape(call.network.natural(x), shape_of(axes, y.order));
+  y.sample = call.network.add("", Onehot{.num_classes = depth[0], .axis = y.place(axis)}, {numbers});
+  y.axes[static_cast<std::size_t>(axis)] = {depth[0]};
+  call.set(y);
+}
+
 void concat(Call& call) {
   std::vector<Value> values;
   for (std::size_t i = 0; i < call.size(); ++i) values.push_back(call.value(i));
@@ -178,6 +213,8 @@ Tensor fold_concat(Call const& call) {
 
 constexpr std::array rows{
     Operator{"Gather", gather, fold_gather, "`embedding` of a constant, `slice` or `gather` with constant numbers"},
+    Operator{"GatherND", gather_of_samples, nullptr, "`gather`, of parts of each sample: with batch_dims 1"},
+    Operator{"OneHot", one_hot, nullptr, "`onehot`; of 0 and 1"},
     Operator{"Concat", concat, fold_concat, "`concat`; not of samples"},
 };
 

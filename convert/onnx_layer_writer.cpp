@@ -111,9 +111,8 @@ std::vector<std::byte> ModelWriter::bytes() const {
   return all;
 }
 
-Name LayerWriter::integers(std::size_t k) {
-  if (!layer_.integers[k].empty()) return layer_.integers[k];
-  return add("Cast", {x(k)}, {{"to", Index{int64}}});
+Name LayerWriter::integers(std::size_t k, Name const& shaped) {
+  return layer_.integers[k].empty() ? add("Cast", {shaped}, {{"to", Index{int64}}}) : shaped;
 }
 
 Name LayerWriter::add(std::string_view op, std::vector<Name> const& inputs, Attributes const& attributes) {
@@ -168,6 +167,13 @@ Name LayerWriter::reshape(Name const& x, Extents const& sample) {
   return add("Reshape", {x, indices(shape, "shape")});
 }
 Name LayerWriter::reshape(Name const& x, Shape const& sample) { return reshape(x, extents_of(sample)); }
+Name LayerWriter::exchange(Name const& x, Index a, Index b) {
+  if (a == b) return x;
+  Extents order;
+  for (int i = 0; i <= rank(); ++i) order.push_back(i);
+  std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
+  return transpose(x, order);
+}
 Name LayerWriter::slice(Name const& x, Index axis, Index begin, Index end) {
   return add("Slice", {x, indices({begin}, "begin"), indices({end}, "end"), indices({axis}, "axis")});
 }

@@ -94,8 +94,10 @@ class LayerWriter {
   int rank() const { return in().rank(); }
   /// Where the model's value has an axis of a sample, which may be counted from the last.
   Index axis(int axis) const { return axis_of(in(), axis) + 1; }
-  /// An input as whole numbers, for operators that select by it.
-  Name integers(std::size_t k = 0);
+  /// An input of numbers that select: as whole numbers, if there are any.
+  Name const& selecting(std::size_t k) const { return layer_.integers[k].empty() ? x(k) : layer_.integers[k]; }
+  /// The same values in another shape as whole numbers.
+  Name integers(std::size_t k, Name const& shaped);
   /// Says that the layer's output is also this value, of whole numbers.
   void set_integers(Name name) { output_integers_ = std::move(name); }
   Name const& output_integers() const { return output_integers_; }
@@ -121,6 +123,8 @@ class LayerWriter {
   Name reshape(Name const& x, Shape const& sample);
   Name reshape(Name const& x, Extents const& sample);
   Name transpose(Name const& x, Extents const& order) { return add("Transpose", {x}, {{"perm", order}}); }
+  /// x with two axes of the model's value exchanged.
+  Name exchange(Name const& x, Index a, Index b);
   /// The sample as one row of values.
   Name row(Name const& x, Shape const& sample) { return sample.rank() == 1 ? x : add("Flatten", {x}, {{"axis", 1}}); }
   Name slice(Name const& x, Index axis, Index begin, Index end);

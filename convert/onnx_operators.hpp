@@ -32,6 +32,8 @@ class Call {
   bool is_computed(std::size_t i) const { return has(i) && inputs_[i].index() == 2; }
   /// Whether anything reads an output.
   bool used(std::size_t i) const { return i < used_.size() && used_[i]; }
+  /// Whether the first output does nothing but select: values from others, or one of two.
+  bool only_selects = false;
 
   /// The constant, or a Refusal that says which input is not one.
   Tensor const& constant(std::size_t i, char const* what) const;

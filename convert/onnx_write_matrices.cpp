@@ -18,13 +18,7 @@ Name tied_linear(LayerWriter& w, TiedLinear const&) {
 }
 
 Name product(LayerWriter& w, MatMul const& layer) {
-  Name b = w.x(1);
-  if (layer.transpose) {
-    Extents order;
-    for (int a = 0; a <= w.rank(); ++a) order.push_back(a);
-    std::swap(order[order.size() - 1], order[order.size() - 2]);
-    b = w.transpose(b, order);
-  }
+  Name const b = layer.transpose ? w.exchange(w.x(1), w.rank() - 1, w.rank()) : w.x(1);
   Name const all = w.add("MatMul", {w.x(0), b});
   return layer.scale == 1 ? all : w.add("Mul", {all, w.number(layer.scale, "scale")});
 }

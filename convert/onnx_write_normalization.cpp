@@ -17,16 +17,9 @@ Name softmax_over(LayerWriter& w, SoftmaxOver const& layer) {
 
 /// ONNX has the channels on the first axis of a sample.
 Name batch_normalization(LayerWriter& w, BatchNormalization const& layer) {
-  auto const apply = [&](Name const& x) {
-    return w.add("BatchNormalization", {x, w.weight(0), w.weight(1), w.weight(2), w.weight(3)},
-                 {{"epsilon", layer.epsilon}});
-  };
   Index const axis = w.axis(layer.axis);
-  if (axis == 1) return apply(w.x());
-  Extents order;
-  for (int a = 0; a <= w.rank(); ++a) order.push_back(a);
-  std::swap(order[1], order[static_cast<std::size_t>(axis)]);  // which is also the order back
-  return w.transpose(apply(w.transpose(w.x(), order)), order);
+  std::vector<Name> const inputs{w.exchange(w.x(), 1, axis), w.weight(0), w.weight(1), w.weight(2), w.weight(3)};
+  return w.exchange(w.add("BatchNormalization", inputs, {{"epsilon", layer.epsilon}}), 1, axis);
 }
 Name layer_normalization(LayerWriter& w, LayerNormalization const& layer) {
   return w.add("LayerNormalization", {w.x(), w.weight(0), w.weight(1)}, {{"axis", -1}, {"epsilon", layer.epsilon}});

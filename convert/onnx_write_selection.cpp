@@ -16,22 +16,19 @@ Name top_k(LayerWriter& w, TopK const& layer) {
 }
 Name onehot(LayerWriter& w, Onehot const& layer) {
   Index const axis = w.axis(layer.axis);
-  Name const numbers = w.add("Squeeze", {w.integers(), w.indices({axis}, "axes")});
+  Name const numbers = w.integers(0, w.add("Squeeze", {w.selecting(0), w.indices({axis}, "axes")}));
   constexpr std::array<float, 2> values{0, 1};
   return w.add("OneHot", {numbers, w.index(layer.num_classes, "depth"), w.numbers(values, {2}, "values")},
                {{"axis", axis}});
 }
 Name embedding(LayerWriter& w, Embedding const&) {
-  return w.add("Gather", {w.weight(0), w.row(w.integers(), w.in())}, {{"axis", 0}});
+  return w.add("Gather", {w.weight(0), w.integers(0, w.row(w.selecting(0), w.in()))}, {{"axis", 0}});
 }
-/// Each sample has places of its own.
+/// Each sample has places of its own. ONNX has them along the first axis of a sample.
 Name gather(LayerWriter& w, Gather const& layer) {
-  Index const axis = w.axis(layer.axis), count = w.in(1).size();
-  Extents places(static_cast<std::size_t>(w.rank()), 1), all = extents_of(w.out());
-  places[static_cast<std::size_t>(axis - 1)] = count;
-  all.insert(all.begin(), 1);
-  Name const repeated = w.add("Expand", {w.reshape(w.integers(1), places), w.indices(all, "all")});
-  return w.add("GatherElements", {w.x(), repeated}, {{"axis", axis}});
+  Index const axis = w.axis(layer.axis);
+  Name const places = w.integers(1, w.reshape(w.selecting(1), Extents{w.in(1).size(), 1}));
+  return w.exchange(w.add("GatherND", {w.exchange(w.x(), 1, axis), places}, {{"batch_dims", 1}}), 1, axis);
 }
 Name random_normal(LayerWriter&, RandomNormal const&) {
   refuse("it draws numbers by the place of a sample in the minibatch, and no operator of ONNX draws the same ones");
@@ -42,7 +39,9 @@ constexpr std::array rows{
     exporter<TopK, top_k>("TopK"),
     exporter<Onehot, onehot>("Squeeze, OneHot, with Cast to whole numbers", true),
     exporter<Embedding, embedding>("Gather, with Cast to whole numbers", true),
-    exporter<Gather, gather>("Reshape, Expand, GatherElements, with Cast to whole numbers", true),
+    exporter<Gather, gather>(
+        "Reshape and GatherND, along another axis than the first between two of Transpose, with Cast to whole numbers",
+        true),
     exporter<RandomNormal, random_normal>("none: it is refused"),
 };
 

@@ -53,25 +53,29 @@ Name nearest(LayerWriter& w, Name const& x, Index axis, Index from, Index to) {
   for (Index i = 0; i < to; ++i) places.push_back(i * from / to);
   return w.add("Gather", {x, w.indices(places, "places")}, {{"axis", axis}});
 }
+/// A sequence is an image of one channel, with the steps as its rows.
 Name resize(LayerWriter& w, Resize const& layer) {
-  bool const linear = layer.mode == ResizeMode::linear;
+  bool const linear = layer.mode == ResizeMode::linear, sequence = w.rank() == 2;
+  Index const more = sequence ? 1 : 0;
   Extents axes, sizes;
-  Name x = w.x();
+  Name x = sequence ? w.reshape(w.x(), Extents{1, w.in()[0], w.in()[1]}) : w.x();
   for (int a = 0; a < w.rank(); ++a) {
     Index const from = w.in()[a], to = w.out()[a];
     if (from == to) continue;
     if (!linear && to % from != 0) {
-      x = nearest(w, x, a + 1, from, to);
+      x = nearest(w, x, a + 1 + more, from, to);
     } else {
-      axes.push_back(a + 1), sizes.push_back(to);
+      axes.push_back(a + 1 + more), sizes.push_back(to);
     }
   }
-  if (axes.empty()) return x;
-  Attributes attributes{{"axes", axes},
-                        {"mode", linear ? "linear" : "nearest"},
-                        {"coordinate_transformation_mode", linear ? "half_pixel" : "asymmetric"}};
-  if (!linear) attributes.push_back({"nearest_mode", "floor"});
-  return w.add("Resize", {x, "", "", w.indices(sizes, "sizes")}, attributes);
+  if (!axes.empty()) {
+    Attributes attributes{{"axes", axes},
+                          {"mode", linear ? "linear" : "nearest"},
+                          {"coordinate_transformation_mode", linear ? "half_pixel" : "asymmetric"}};
+    if (!linear) attributes.push_back({"nearest_mode", "floor"});
+    x = w.add("Resize", {x, "", "", w.indices(sizes, "sizes")}, attributes);
+  }
+  return sequence ? w.reshape(x, w.out()) : x;
 }
 
 constexpr std::array rows{
@@ -84,7 +88,8 @@ constexpr std::array rows{
     exporter<Slice, slice>("Slice"),
     exporter<Crop, crop>("Slice, of the middle as in inference"),
     exporter<Pad, pad>("Pad"),
-    exporter<Resize, resize>("Resize; the nearest value by Gather if the factor is no whole number"),
+    exporter<Resize, resize>(
+        "Resize, of a sequence between two of Reshape; the nearest value by Gather if the factor is no whole number"),
 };
 
 }  // namespace

@@ -345,7 +345,7 @@ void add_convert(CLI::App& app) {
   auto* const command = app.add_subcommand(
       "convert",
       "Reads networks of ONNX, Keras, RTNeural and .nam files, and weights of PyTorch, Mocha and Caffe into the "
-      "network of a config, and writes them, also as types in C++");
+      "network of a config, and writes them as files of coldpress, ONNX models, types in C++ and others");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();

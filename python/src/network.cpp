@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 
 #include <coldpress/convert/format.hpp>
+#include <coldpress/convert/onnx.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
 
@@ -243,6 +244,13 @@ void add_network(nb::module_& module) {
             network->use([&](dynamic::Layer& layer) { layer.save(path.string()); });
           },
           "path"_a, "Writes the config and the weights to a .juice file, atomically.")
+      .def(
+          "write_onnx",
+          [](Network const& network, std::filesystem::path const& path) {
+            network->use([&](dynamic::Layer& layer) { convert::write_onnx(path.string(), persist::model_of(layer)); });
+          },
+          "path"_a,
+          "Writes an ONNX model, atomically. An UnsupportedError lists all layers that ONNX cannot express.")
       .def(
           "describe",
           [](Network const& network) {

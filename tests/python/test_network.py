@@ -106,6 +106,17 @@ def test_files_keep_all_bits(mlp, tmp_path):
     assert list(loaded.weights) == ["linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias"]
 
 
+def test_onnx_models_are_written_and_read(tmp_path):
+    mlp = coldpress.Network.from_text(MLP)
+    path = tmp_path / "mlp.onnx"
+    mlp.write_onnx(path)
+    x = samples(3, 4)
+    np.testing.assert_allclose(coldpress.load(path).predict(x), mlp.predict(x), rtol=1e-5, atol=1e-6)
+    with pytest.raises(coldpress.FileError) as nowhere:
+        mlp.write_onnx(tmp_path / "missing" / "mlp.onnx")
+    assert nowhere.value.file == str(tmp_path / "missing" / "mlp.onnx")
+
+
 def test_errors_have_fields(tmp_path):
     with pytest.raises(coldpress.FileError) as missing:
         coldpress.load(tmp_path / "missing.juice")

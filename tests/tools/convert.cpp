@@ -179,6 +179,38 @@ TEST_CASE("convert reads ONNX models, known by their content, and compares them 
   CHECK(contains(output({"convert", juice, other, "--check", x, y}), "check: the largest error of 3 outputs is 0,"));
 }
 
+TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
+  if (!has_command() || !reads("protobuf")) return;
+  TemporaryFolder const folder;
+  std::string const juice = folder / "a.juice", model = folder / "a.onnx", again = folder / "b.juice";
+  dynamic::SequentialConfig layers;
+  layers.add_input("x", {2});
+  layers.add_layer({"fc", Linear{1}}).add_layer({"tanh", TanH{}});
+  persist::Model net{.name = "net", .config = {"net", layers}};
+  net.weights = {{"fc-0", {1, 2}, {0.5f, -2}}, {"fc-0-bias", {1, 1}, {0.25f}}};
+  net.transforms = {data::Scale{2, 1}};
+  net.metadata = {{"author", "me"}};
+  persist::write_model(juice, net);
+  CHECK(output({"convert", juice, model}) == "note: " + model +
+                                                 " cannot hold the transforms of samples\nnote: " + model +
+                                                 " cannot hold the metadata: author\n" + model + ": 3 parameters\n");
+  std::string const bytes = content(model);
+  output({"convert", juice, folder / "same", "--to", "onnx"});
+  CHECK(content(folder / "same") == bytes);
+  CHECK(contains(output({"convert", model, again}), "fc-0 from fc-0\nfc-0-bias from fc-0-bias\n"));
+  auto const read = persist::read_model(again);
+  CHECK(read.weights == net.weights);
+  CHECK(read.config.name == "net");
+
+  layers.add_layer({"noise", RandomNormal{.shape = {1}}});
+  persist::write_model(juice, {.name = "net", .config = {"net", layers}, .weights = net.weights});
+  CHECK(failure({"convert", juice, model})
+            .starts_with("1 layer is in the way: randomNormal 'noise': it draws numbers by the place of a sample"));
+  CHECK(content(model) == bytes);
+  CHECK(contains(bad_use({"convert", juice, model, "--map", juice}), "--map"));
+  CHECK(contains(output({"convert", "--help"}), "onnx: .onnx (reads networks, writes networks)"));
+}
+
 /// A finite impulse response of two taps as a .nam file.
 std::string nam(std::string const& more) {
   return R"({"version": "0.5.4", "architecture": "Linear", "config": {"receptive_field": 2, "bias": false},)"
