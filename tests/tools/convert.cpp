@@ -202,7 +202,9 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
   CHECK(read.weights == net.weights);
   CHECK(read.config.name == "net");
 
-  layers.add_layer({"noise", RandomNormal{.shape = {1}}});
+  dynamic::LayerConfig noise{"noise", RandomNormal{.shape = {1}}}, sum{"sum", Add{}};
+  layers.layers[1].outputs = {"tanh"}, noise.outputs = {"noise"}, sum.inputs = {"tanh", "noise"};
+  layers.add_layer(noise).add_layer(sum);
   persist::write_model(juice, {.name = "net", .config = {"net", layers}, .weights = net.weights});
   CHECK(failure({"convert", juice, model})
             .starts_with("1 layer is in the way: randomNormal 'noise': it draws numbers by the place of a sample"));
