@@ -128,6 +128,11 @@ std::vector<Name> LayerWriter::add_several(std::string_view op, std::vector<Name
   return names;
 }
 
+void LayerWriter::expect(Shape const& constant) {
+  constexpr auto most = static_cast<Index>(protobuf::max_file / sizeof(Index));
+  if (constant.size() > most)
+    refuse("it needs a constant of " + to_string(constant) + " numbers, and a file has at most 2 GiB");
+}
 Name LayerWriter::number(float value, std::string const& what) { return numbers({&value, 1}, {}, what); }
 Name LayerWriter::numbers(std::span<float const> values, Extents const& extents, std::string const& what) {
   return model_.add_constant(constant_name(what), extents, values);

@@ -106,6 +106,9 @@ class LayerWriter {
   std::vector<Name> add_several(std::string_view op, std::vector<Name> const& inputs, Attributes const& attributes,
                                 std::size_t outputs);
 
+  /// Throws Refusal if a constant of this shape has no room in a file. To be called before its values are computed.
+  static void expect(Shape const& constant);
+
   /// Constants. `what` tells them from others of the layer.
   Name number(float value, std::string const& what);
   Name numbers(std::span<float const> values, Extents const& extents, std::string const& what);

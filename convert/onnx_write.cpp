@@ -42,8 +42,8 @@ std::string_view kind_of(GraphLayer const& layer) {
 /// Writes the nodes on which the outputs of a network depend, one after another.
 class Export {
  public:
-  explicit Export(persist::Model const& model)
-      : graph_(model.config, persist::input_of(model, {})),
+  Export(persist::Model const& model, std::optional<Shape> const& input)
+      : graph_(model.config, persist::input_of(model, input)),
         model_(model.name.empty() ? model.config.name : model.name),
         needed_(graph_.nodes.size()),
         values_(graph_.nodes.size()),
@@ -168,8 +168,8 @@ class Export {
 }  // namespace
 }  // namespace onnx_out
 
-void write_onnx(std::string const& path, persist::Model const& model) {
-  auto const bytes = onnx_out::Export{model}.run();
+void write_onnx(std::string const& path, persist::Model const& model, std::optional<Shape> const& input) {
+  auto const bytes = onnx_out::Export{model, input}.run();
   with_file(path, [&] { write_atomically(path, bytes); });
 }
 

@@ -64,6 +64,7 @@ class Attention {
     return w_.reshape(w_.x(w_.inputs() - 1), Extents{rank == 3 ? shape[0] : 1, shape[rank - 2], shape[rank - 1]});
   }
   Name causal_mask() {
+    LayerWriter::expect({queries_, keys_});
     std::vector<float> mask;
     for (Index q = 0; q < queries_; ++q) {
       for (Index k = 0; k < keys_; ++k) {
@@ -75,6 +76,7 @@ class Attention {
   }
   /// Whether each key is one of those that its sample has, [samples, 1, 1, keys].
   Name seen_keys() {
+    LayerWriter::expect({keys_});
     std::vector<float> places;
     for (Index k = 0; k < keys_; ++k) places.push_back(static_cast<float>(k));
     Name const count = w_.add("Floor", {w_.reshape(w_.x(w_.inputs() - 1), Extents{1, 1, 1})});

@@ -18,6 +18,7 @@ Name learned_positions(LayerWriter& w, LearnedPositions const& layer) {
 template <class F>
 Name each_feature(LayerWriter& w, std::string const& what, F f) {
   Index const steps = steps_of(w.in()), features = w.in().last();
+  LayerWriter::expect(w.in());
   std::vector<float> values;
   for (Index t = 0; t < steps; ++t) {
     for (Index i = 0; i < features; ++i) values.push_back(static_cast<float>(f(t, i)));
@@ -52,6 +53,7 @@ Name rotary_positions(LayerWriter& w, RotaryPositions const& layer) {
   auto const angle = [&](Index t, Place const& at) {
     return at.turned ? position_angle(static_cast<double>(layer.base), static_cast<double>(t), at.pair, 2 * pairs) : 0;
   };
+  LayerWriter::expect(w.in());
   Extents partners;
   for (Index i = 0; i < all; ++i) partners.push_back(place(i).partner);
   Name const cosines = each_feature(w, "cos", [&](Index t, Index i) { return std::cos(angle(t, place(i))); });

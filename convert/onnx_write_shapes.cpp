@@ -49,6 +49,7 @@ Name pad(LayerWriter& w, Pad const& layer) {
 
 /// The places of the nearest values, where ONNX would compute them from a factor that is rounded.
 Name nearest(LayerWriter& w, Name const& x, Index axis, Index from, Index to) {
+  LayerWriter::expect({to});
   Extents places;
   for (Index i = 0; i < to; ++i) places.push_back(i * from / to);
   return w.add("Gather", {x, w.indices(places, "places")}, {{"axis", axis}});

@@ -41,7 +41,9 @@ bool has_onnx() { return false; }
 bool is_onnx(std::string const&) { return false; }
 Conversion read_onnx(std::string const&, OnnxOptions const&) { refuse("ONNX models", "protobuf"); }
 std::vector<OnnxOperator> onnx_operators() { return {}; }
-void write_onnx(std::string const&, persist::Model const&) { refuse("ONNX models", "protobuf"); }
+void write_onnx(std::string const&, persist::Model const&, std::optional<Shape> const&) {
+  refuse("ONNX models", "protobuf");
+}
 std::vector<OnnxLayer> onnx_layers() { return {}; }
 #endif
 

@@ -52,8 +52,9 @@ struct Chosen {
   std::vector<double> sizes = {};  // ... which has these
   bool channels_last = false;      // of images, in a model of Keras
   convert::NameMap names = {};
-  convert::OnnxOptions onnx = {};
-  TypeOptions type = {};
+  convert::OnnxOptions onnx = {};    // with which a model is read
+  TypeOptions type = {};             // with which a network is written as a type
+  std::optional<Shape> sample = {};  // of the network that is written
 };
 
 /// A format whose tensors have PyTorch's names, or those of a map.
@@ -98,7 +99,8 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
              chosen->onnx.input = options.input;
              return convert::read_onnx(path, chosen->onnx);
            },
-       .write_network = convert::write_onnx},
+       .write_network = [chosen](std::string const& path,
+                                 persist::Model const& model) { convert::write_onnx(path, model, chosen->sample); }},
       {.name = "mocha",
        .endings = {".hdf5", ".h5"},
        .weights_only = true,
@@ -130,8 +132,11 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
        .about = "writes networks as C++, with the weights in a .juice beside",
        .metadata = true,
        .transforms = true,
-       .write_network = [chosen](std::string const& path,
-                                 persist::Model const& model) { write_type(path, model, chosen->type); }},
+       .write_network =
+           [chosen](std::string const& path, persist::Model const& model) {
+             chosen->type.input = chosen->sample;
+             write_type(path, model, chosen->type);
+           }},
       {.name = "config",
        .endings = {".capnp.txt"},
        .about = "reads networks for types, writes networks without their weights",
@@ -139,7 +144,7 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_sh
        .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                           convert::Options const&) { return Conversion{.model = model_of_config(path)}; },
        .write_network = [chosen](std::string const& path,
-                                 persist::Model const& model) { write_config(path, model, chosen->type.input); }},
+                                 persist::Model const& model) { write_config(path, model, chosen->sample); }},
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
          data::write_npy(path, array.extents, array.values);
        }}};
@@ -226,6 +231,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   if (!options.sample.empty()) {
     how.input.emplace();
     std::copy(options.sample.begin(), options.sample.end(), how.input->extents);
+    options.chosen->sample = how.input;
   }
   if (from.weights_only) {  // so that what is wrong with the config is not said of the weights
     with_context([&] { static_cast<void>(dynamic::weights_of(config, how.input)); },
@@ -240,7 +246,6 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
       throw here;
     }
   }
-  options.chosen->type.input = how.input;
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
   if (options.fold) {
@@ -363,8 +368,8 @@ void add_convert(CLI::App& app) {
       ->type_name(file);
   command
       ->add_option("--input", options->sample,
-                   "Extents of one sample, if the config or the model declares none; for models of sound, steps and "
-                   "channels")
+                   "Extents of one sample, if the config or the model declares none; for models of sound, and for an "
+                   "ONNX model of a sequence of another length, steps and channels")
       ->type_name(number)
       ->check(at_least_1())
       ->expected(1, Shape::max_rank);

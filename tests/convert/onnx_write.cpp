@@ -243,6 +243,39 @@ TEST_CASE("a weight that layers share is one constant") {
   CHECK(size(layers) >= shared + 6 * 4 * sizeof(float));
 }
 
+TEST_CASE("a network that plays step by step is written as one of a sequence of any length") {
+  if (!has()) return;
+  dynamic::SequentialConfig layers;
+  layers.add_input("sound", {1});
+  layers.add_layer({"conv", Convolution{.num_output = 3, .filter_shape = 4}}).add_layer({"rnn", Rnn{.hidden_size = 2}});
+  layers.add_layer({"positions", SinusoidalPositions{}});
+  persist::Model const model = random_model({"amp", layers});
+  TemporaryFolder const folder;
+  write_onnx(folder / "a.onnx", model, Shape{7, 1});
+  persist::Model const read = read_onnx(folder / "a.onnx").model;
+  auto const x = random_inputs({{{7, 1}}});
+  auto const y = outputs(read, x);
+  REQUIRE(y[0].extents == std::vector<Index>{samples, 7, 2});
+  auto layer = persist::layer_of(dynamic::Backend{"cpu"}, model);
+  std::vector<float> steps;
+  for (std::size_t t = 0; t < 7; ++t) {
+    auto const step = layer.step({&x[0][t], 1});
+    steps.insert(steps.end(), step.begin(), step.end());
+  }
+  CHECK(convert_test::difference(std::span{y[0].values}.first(steps.size()), steps) <= 1e-5);
+  CHECK(message<ShapeError>([&] { write_onnx(folder / "a.onnx", model, Shape{2, 5}); }).size() > 0);
+}
+
+TEST_CASE("constants that have no room in a file are refused before they take memory") {
+  if (!has()) return;
+  Index const steps = Index{1} << 20;
+  auto const attention = onnx_cases::one("", ScaledDotProductAttention{.causal = true}, {{{steps, 3}}});
+  TemporaryFolder const folder;
+  CHECK(contains(message<UnsupportedError>([&] { write_onnx(folder / "a.onnx", {.config = attention.config}); }),
+                 "scaledDotProductAttention 'scaled_dot_product_attention1': it needs a constant of {1048576, 1048576} "
+                 "numbers, and a file has at most 2 GiB"));
+}
+
 TEST_CASE("one error lists all layers that are in the way, and nothing is written") {
   if (!has()) return;
   dynamic::SequentialConfig layers;

@@ -210,6 +210,15 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
             .starts_with("1 layer is in the way: randomNormal 'noise': it draws numbers by the place of a sample"));
   CHECK(content(model) == bytes);
   CHECK(contains(bad_use({"convert", juice, model, "--map", juice}), "--map"));
+  layers = {};
+  layers.add_input("x", {1});
+  layers.add_layer({"conv", Convolution{.num_output = 1, .filter_shape = 2}});
+  persist::write_model(juice, {.name = "fir", .config = {"fir", layers}, .weights = {{"conv-0", {1, 1, 2}, {1, 2}}}});
+  output({"convert", juice, model, "--input", "5", "1"});
+  std::string const x = folder / "x.npy", y = folder / "y.npy";
+  data::write_npy(x, std::vector<Index>{1, 5, 1}, std::vector<float>{1, 0, 0, 1, 1});
+  CHECK(run({"predict", "--model", model, "--input", x, "--output", y}).code == 0);
+  CHECK(data::read_npy(y).values == std::vector<float>{2, 1, 0, 2, 3});
   CHECK(contains(output({"convert", "--help"}), "onnx: .onnx (reads networks, writes networks)"));
 }
 

@@ -41,12 +41,13 @@ struct OnnxOptions {
 /// and output is "batch", behind which a sample has its own. Inputs and outputs have the names of the config, nodes and
 /// the values that they compute those of layers, and constants those of weights. An input that only selects, as words
 /// do for an Embedding, is of int64, and everything else of float32. Layers are as in inference; losses, statistics,
-/// and inputs that only these read are left out, and so are the metadata and the transforms of samples.
+/// and inputs that only these read are left out, and so are the metadata and the transforms of samples. `input` is the
+/// shape of one sample, if the config declares none, or sequences of another length.
 ///
 /// Throws UnsupportedError, which lists all layers that ONNX's operators cannot express, with why, or if the weights
 /// have more than 2 GiB, or if the library was built without protobuf; FormatError for weights that do not fit the
 /// config; what Layer::from_config throws for a wrong config; and FileError.
-void write_onnx(std::string const& path, persist::Model const& model);
+void write_onnx(std::string const& path, persist::Model const& model, std::optional<Shape> const& input = {});
 
 /// A layer that write_onnx knows, by its name in files, and the operators that it becomes.
 struct OnnxLayer {
