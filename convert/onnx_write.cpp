@@ -39,6 +39,12 @@ std::string_view kind_of(GraphLayer const& layer) {
   return std::visit([](auto const& known) -> std::string_view { return known.name; }, layer);
 }
 
+/// The same for messages: the name in files, or that of a type of the user's own.
+std::string described_kind(GraphLayer const& layer) {
+  auto const* const custom = std::get_if<dynamic::CustomNode>(&layer);
+  return custom ? persist::printable(custom->layer->custom(false).type) : persist::camel_case(kind_of(layer));
+}
+
 /// Writes the nodes on which the outputs of a network depend, one after another.
 class Export {
  public:
@@ -141,8 +147,7 @@ class Export {
       writer.finish(row->write(writer, layer), values_[at(number)]);
       integers_[at(number)] = writer.output_integers();
     } catch (Refusal const& refusal) {
-      problems_.add(persist::camel_case(kind_of(layer)) + " '" + persist::printable(graph_.names[at(number)]) + "'",
-                    refusal.reason);
+      problems_.add(described_kind(layer) + " '" + persist::printable(graph_.names[at(number)]) + "'", refusal.reason);
     }
   }
   void add_outputs() {

@@ -1,45 +1,10 @@
 // Small networks that have every layer which write_onnx writes, in all its forms.
 #pragma once
 
-#include <coldpress/dynamic/layer_config.hpp>
-
-#include <string>
-#include <utility>
-#include <vector>
+#include "convert/onnx_case.hpp"
+#include "convert/onnx_sequence_cases.hpp"
 
 namespace onnx_cases {
-
-using namespace coldpress;
-
-struct Input {
-  Shape shape;
-  Index numbers = 0;  // its values are whole numbers below it; 0: any
-};
-/// A network of one layer, or of several.
-struct Case {
-  std::string name;
-  std::string layer;  // the kind of it
-  dynamic::LayerConfig config;
-  std::vector<Input> inputs;
-  std::string why_not = {};  // what read_onnx says of the model, if it does not read it
-};
-
-inline dynamic::LayerConfig network(std::string name, std::vector<Input> const& inputs,
-                                    std::vector<dynamic::LayerConfig> layers) {
-  dynamic::SequentialConfig container;
-  for (std::size_t k = 0; k < inputs.size(); ++k) container.add_input("x" + std::to_string(k), inputs[k].shape);
-  for (auto& layer : layers) container.add_layer(std::move(layer));
-  return {std::move(name), std::move(container)};
-}
-
-/// A layer of all inputs.
-template <class L>
-Case one(std::string const& form, L const& layer, std::vector<Input> const& inputs, std::string why_not = {}) {
-  std::string const kind{L::name}, name = form.empty() ? kind : kind + "." + form;
-  dynamic::LayerConfig config{kind + "1", layer};
-  for (std::size_t k = 0; k < inputs.size(); ++k) config.inputs.push_back("x" + std::to_string(k));
-  return {name, kind, network(name, inputs, {config}), inputs, std::move(why_not)};
-}
 
 inline std::vector<Case> activations() {
   Input const row{{7}}, image{{4, 3, 5}}, steps{{5, 6}};
@@ -179,59 +144,6 @@ inline std::vector<Case> normalizations() {
           one("instance", GroupNormalization{.groups = 0, .epsilon = 1e-2f}, {image}),
           one("sequence", GroupNormalization{.groups = 5}, {steps}),
           one("row", GroupNormalization{.groups = 2}, {row})};
-}
-
-inline std::vector<Case> sequences() {
-  std::vector<Case> all;
-  auto const rnn = [&](std::string const& form, Rnn layer, Shape in = {6, 3}) {
-    layer.hidden_size = 4;
-    all.push_back(one(form, layer, {{in}}));
-  };
-  constexpr auto both = DirectionMode::bi_directional;
-  constexpr auto last = RnnOutput::last_step, layers = RnnOutput::layers;
-  rnn("", {});
-  rnn("gru", {.rnn_type = RnnType::gru});
-  rnn("tanh", {.rnn_type = RnnType::tanh});
-  rnn("relu", {.rnn_type = RnnType::relu});
-  rnn("layers", {.num_layers = 3, .output = layers});
-  rnn("two", {.num_layers = 2, .dropout_probability = 0.5f});
-  rnn("both", {.num_layers = 2, .rnn_type = RnnType::gru, .direction_mode = both});
-  rnn("both_last", {.direction_mode = both, .output = last});
-  rnn("both_layers", {.num_layers = 2, .rnn_type = RnnType::relu, .direction_mode = both, .output = layers});
-  rnn("last", {.rnn_type = RnnType::gru, .output = last});
-  rnn("one_layer", {.rnn_type = RnnType::tanh, .output = layers});
-  rnn("skip", {.num_layers = 2, .input_mode = InputMode::skip_input}, {6, 4});
-  rnn("skip_both", {.rnn_type = RnnType::gru, .input_mode = InputMode::skip_input, .direction_mode = both}, {6, 4});
-  rnn("step", {}, {3});
-  rnn("juice", {.rnn_type = RnnType::gru}, {3, 1, 1});
-  Input const steps{{5, 12}}, step{{12}};
-  all.insert(all.end(),
-             {one("", LearnedPositions{.most = 8}, {steps}), one("all", LearnedPositions{.most = 5}, {steps}),
-              one("step", LearnedPositions{.most = 8}, {step}), one("", SinusoidalPositions{}, {steps}),
-              one("step", SinusoidalPositions{.base = 100}, {{{7}}}), one("", RotaryPositions{}, {steps}),
-              one("heads", RotaryPositions{.size = 4, .heads = 2}, {steps}),
-              one("part", RotaryPositions{.size = 6, .rotated = 4, .base = 100}, {steps}),
-              one("interleaved", RotaryPositions{.size = 6, .interleaved = true}, {steps}),
-              one("step", RotaryPositions{.size = 4}, {step})});
-  return all;
-}
-
-inline std::vector<Case> attentions() {
-  using Attention = ScaledDotProductAttention;
-  Input const packed{{5, 12}}, q{{5, 8}}, k{{6, 8}}, v{{6, 6}}, longer{{9, 8}}, lengths{{1}, 8};
-  return {one("", Attention{}, {packed}),
-          one("heads", Attention{.heads = 2, .causal = true}, {packed}),
-          one("window", Attention{.heads = 2, .causal = true, .window = 3, .scale = 0.3f}, {packed}),
-          one("grouped", Attention{.heads = 4, .kv_heads = 1, .causal = true}, {packed}),
-          one("step", Attention{.heads = 2}, {{{12}}}),
-          one("three", Attention{.heads = 2}, {q, k, v}),
-          one("three_grouped", Attention{.heads = 4, .kv_heads = 2, .causal = true}, {q, {{6, 4}}, {{6, 6}}}),
-          one("behind", Attention{.heads = 2, .causal = true, .window = 2}, {longer, k, v}),
-          one("mask", Attention{.heads = 2}, {q, k, v, {{5, 6}}}),
-          one("mask_row", Attention{.heads = 2, .causal = true}, {q, k, v, {{1, 6}}}),
-          one("mask_heads", Attention{.heads = 2}, {packed, {{2, 5, 5}}}),
-          one("lengths", Attention{.heads = 2}, {packed, lengths}, "Floor"),
-          one("lengths_causal", Attention{.heads = 2, .causal = true}, {q, k, v, lengths}, "Floor")};
 }
 
 inline std::vector<Case> joins() {
