@@ -83,7 +83,10 @@ class Report:
 def check_cases(report, program, folder):
     subprocess.run([program], env={**os.environ, "COLDPRESS_ONNX_CASES": str(folder)}, check=False,
                    stdout=subprocess.DEVNULL)
-    for path in sorted(folder.glob("*.onnx")):
+    paths = sorted(folder.glob("*.onnx"))
+    if not paths:
+        report.wrong.append(f"{program} wrote no models")
+    for path in paths:
         def compare():
             found = run(path, arrays(folder, path.stem, "x"))
             expected = arrays(folder, path.stem, "y")
