@@ -55,10 +55,14 @@ ModelWriter::ModelWriter(std::string const& name) {
   model_.mutable_graph()->set_name(name.empty() ? "network" : printable(name));
 }
 
-std::string ModelWriter::unique(std::string const& name, std::set<std::string>& taken) {
+std::string ModelWriter::unique(std::string const& name, Taken& taken) {
   std::string const shown = printable(name);
   std::string all = shown;
-  for (int i = 2; !taken.insert(all).second; ++i) all = shown + "_" + std::to_string(i);
+  int& last = taken.try_emplace(shown, 0).first->second;
+  if (++last == 1) return all;
+  do {
+    all = shown + "_" + std::to_string(last);
+  } while (!taken.try_emplace(all, 1).second && ++last);
   return all;
 }
 

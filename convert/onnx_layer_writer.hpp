@@ -7,10 +7,7 @@
 #include "onnx.pb.h"
 #include "refusal.hpp"
 
-#include <cstdint>
-#include <initializer_list>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,11 +50,13 @@ class ModelWriter {
   [[nodiscard]] std::vector<std::byte> bytes() const;
 
  private:
-  static std::string unique(std::string const& name, std::set<std::string>& taken);
+  /// The names that are taken, and the last number behind each.
+  using Taken = std::map<std::string, int>;
+  static std::string unique(std::string const& name, Taken& taken);
   Name add_constant(std::string const& name, Extents const& extents, int type, std::span<std::byte const> bytes);
 
   onnx::proto::Model model_;
-  std::set<std::string> values_, nodes_;
+  Taken values_, nodes_;
   std::size_t size_ = 0;  // of all constants, in bytes
 };
 

@@ -40,6 +40,21 @@ TEST_CASE("inputs, outputs, nodes and constants have the names of the network, a
   CHECK(std::ranges::find(read.filled, std::pair<std::string, std::string>{"table-0", "table-0"}) != read.filled.end());
 }
 
+TEST_CASE("values, constants and nodes with the name of another one get a number") {
+  if (!has()) return;
+  dynamic::SequentialConfig layers;
+  layers.add_input("a-0", {3});
+  layers.add_layer({"a", Linear{3}}).add_layer({"a/Gemm", Softplus{.beta = 2}}).add_layer({"a_2", Linear{3}});
+  dynamic::LayerConfig config{"n", layers};
+  config.outputs = {"a"};
+  persist::Model const model = random_model(config);
+  auto const x = random_inputs({{{3}}});
+  TemporaryFolder const folder;
+  write_onnx(folder / "a.onnx", model);
+  CHECK(contains(content(folder / "a.onnx"), "a-0_2"));
+  check_outputs(read_onnx(folder / "a.onnx").model, x, outputs(model, x));
+}
+
 TEST_CASE("a weight that layers share is one constant") {
   if (!has()) return;
   dynamic::SequentialConfig layers;
