@@ -249,8 +249,7 @@ void add_network(nb::module_& module) {
           [](Network const& network, std::filesystem::path const& path) {
             network->use([&](dynamic::Layer& layer) { convert::write_onnx(path.string(), persist::model_of(layer)); });
           },
-          "path"_a,
-          "Writes an ONNX model, atomically. An UnsupportedError lists all layers that ONNX cannot express.")
+          "path"_a, "Writes an ONNX model, atomically. An UnsupportedError lists all layers that ONNX cannot express.")
       .def(
           "describe",
           [](Network const& network) {
