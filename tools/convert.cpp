@@ -2,22 +2,15 @@
 
 #include "check_outputs.hpp"
 #include "commands.hpp"
+#include "convert_formats.hpp"
 #include "options.hpp"
 #include "print.hpp"
 #include "source_files.hpp"
 #include "writable.hpp"
 
-#include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/cpp_type.hpp>
 #include <coldpress/convert/fold.hpp>
 #include <coldpress/convert/format.hpp>
-#include <coldpress/convert/keras.hpp>
-#include <coldpress/convert/mocha.hpp>
-#include <coldpress/convert/nam.hpp>
-#include <coldpress/convert/npz.hpp>
-#include <coldpress/convert/onnx.hpp>
-#include <coldpress/convert/rtneural.hpp>
-#include <coldpress/convert/safetensors.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/data/transform.hpp>
@@ -30,125 +23,6 @@ namespace coldpress::command {
 namespace {
 
 using convert::Conversion;
-
-/// A kind of file. An empty function is something that the format does not have.
-struct Format {
-  std::string name;
-  std::vector<std::string> endings;
-  bool weights_only = false;  // networks are read into a config
-  std::string about = {};     // what --help says of it, if not what follows from the functions
-  bool named = false;         // its tensors may have the names of a map
-  bool metadata = false;      // it holds what is known of a network beside its layers
-  bool transforms = false;    // and what is done to samples before the network
-  std::function<Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network = {};
-  std::function<void(std::string const&, persist::Model const&)> write_network = {};
-  std::function<data::NpyArray(std::string const&)> read_array = {};
-  std::function<void(std::string const&, data::NpyArray const&)> write_array = {};
-};
-
-/// What files of some formats are read and written with, beside convert::Options.
-struct Chosen {
-  double size = 1;                 // of the networks of a .nam file, ...
-  std::vector<double> sizes = {};  // ... which has these
-  bool channels_last = false;      // of images, in a model of Keras
-  convert::NameMap names = {};
-  convert::OnnxOptions onnx = {};    // with which a model is read
-  TypeOptions type = {};             // with which a network is written as a type
-  std::optional<Shape> sample = {};  // of the network that is written
-};
-
-/// A format whose tensors have PyTorch's names, or those of a map.
-Format state_dict(std::string const& name, decltype(convert::read_npz)& read, decltype(convert::write_npz)& write,
-                  std::shared_ptr<Chosen> const& chosen) {
-  return {.name = name,
-          .endings = {"." + name},
-          .weights_only = true,
-          .named = true,
-          .read_network =
-              [&read, chosen](std::string const& path, dynamic::LayerConfig config, convert::Options options) {
-                options.names = chosen->names;
-                return read(path, std::move(config), options);
-              },
-          .write_network = [&write, chosen](std::string const& path,
-                                            persist::Model const& model) { write(path, model, chosen->names); }};
-}
-
-std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_shared<Chosen>()) {
-  return {
-      {.name = "juice",
-       .endings = {".juice"},
-       .metadata = true,
-       .transforms = true,
-       .read_network = [](std::string const& path, dynamic::LayerConfig const&,
-                          convert::Options const&) { return Conversion{.model = persist::read_model(path)}; },
-       .write_network = persist::write_model},
-      {.name = "nam",
-       .endings = {".nam"},
-       .metadata = true,
-       .read_network =
-           [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
-             auto read = convert::read_nam(path, {.size = chosen->size, .input = options.input});
-             chosen->sizes = std::move(read.sizes);
-             return Conversion{.model = std::move(read.model)};
-           },
-       .write_network = [](std::string const& path, persist::Model const& model) { convert::write_nam(path, model); }},
-      {.name = "onnx",
-       .endings = {".onnx"},
-       .read_network =
-           [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
-             chosen->onnx.input = options.input;
-             return convert::read_onnx(path, chosen->onnx);
-           },
-       .write_network = [chosen](std::string const& path,
-                                 persist::Model const& model) { convert::write_onnx(path, model, chosen->sample); }},
-      {.name = "mocha",
-       .endings = {".hdf5", ".h5"},
-       .weights_only = true,
-       .read_network = convert::read_mocha,
-       .write_network = convert::write_mocha,
-       .read_array = convert::read_mocha_mean},
-      {.name = "caffe",
-       .endings = {".caffemodel", ".binaryproto"},
-       .weights_only = true,
-       .read_network = convert::read_caffe,
-       .read_array = convert::read_caffe_mean},
-      {.name = "rtneural",
-       .endings = {".json"},
-       .read_network =
-           [](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
-             return Conversion{.model = convert::read_rtneural(path, {.input = options.input})};
-           }},
-      {.name = "keras",
-       .endings = {".keras"},
-       .read_network =
-           [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
-             return Conversion{
-                 .model = convert::read_keras(path, {.input = options.input, .channels_last = chosen->channels_last})};
-           }},
-      state_dict("safetensors", convert::read_safetensors, convert::write_safetensors, chosen),
-      state_dict("npz", convert::read_npz, convert::write_npz, chosen),
-      {.name = "type",
-       .endings = {".hpp"},
-       .about = "writes networks as C++, with the weights in a .juice beside",
-       .metadata = true,
-       .transforms = true,
-       .write_network =
-           [chosen](std::string const& path, persist::Model const& model) {
-             chosen->type.input = chosen->sample;
-             write_type(path, model, chosen->type);
-           }},
-      {.name = "config",
-       .endings = {".capnp.txt"},
-       .about = "reads networks for types, writes networks without their weights",
-       .transforms = true,
-       .read_network = [](std::string const& path, dynamic::LayerConfig const&,
-                          convert::Options const&) { return Conversion{.model = model_of_config(path)}; },
-       .write_network = [chosen](std::string const& path,
-                                 persist::Model const& model) { write_config(path, model, chosen->sample); }},
-      {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
-         data::write_npy(path, array.extents, array.values);
-       }}};
-}
 
 /// The names of the formats for which `has` holds.
 std::vector<std::string> names(std::function<bool(Format const&)> const& has) {
