@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph.hpp"
+#include "visit.hpp"
 
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/slots.hpp>
@@ -126,11 +127,7 @@ class Program : public NumberedGroups<Program> {
   void head(int g, Some some, None none) const {
     int const head = group(g).head;
     if (head < 0) return none();
-    std::visit(
-        [&](auto const& layer) {
-          if constexpr (ComputeLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
-        },
-        layers_[static_cast<std::size_t>(head)]);
+    visit_some<Computing>(layers_[static_cast<std::size_t>(head)], some);
   }
   PoolingGeometry windows(int g) const {
     if (group(g).pooling < 0) return {};
@@ -141,11 +138,7 @@ class Program : public NumberedGroups<Program> {
   void join(int g, Some some, None none) const {
     int const join = group(g).join;
     if (join < 0) return none();
-    std::visit(
-        [&](auto const& layer) {
-          if constexpr (JoinLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
-        },
-        layers_[static_cast<std::size_t>(join)]);
+    visit_some<Joining>(layers_[static_cast<std::size_t>(join)], some);
   }
   template <class Backend, class Other>
   BinaryPostOp<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
@@ -172,11 +165,7 @@ class Program : public NumberedGroups<Program> {
   }
   template <class F>
   void loss(int g, F f) const {
-    std::visit(
-        [&](auto const& loss) {
-          if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) f(loss);
-        },
-        layers_[static_cast<std::size_t>(group(g).loss)]);
+    visit_some<Measuring>(layers_[static_cast<std::size_t>(group(g).loss)], f);
   }
   template <class F>
   void statistic(int g, F f) const {
@@ -207,6 +196,19 @@ class Program : public NumberedGroups<Program> {
   Shape target_shape() const { return nodes_[static_cast<std::size_t>(target_)].shape; }
 
  private:
+  struct Computing {
+    template <class L>
+    static constexpr bool of = ComputeLayer<L>;
+  };
+  struct Joining {
+    template <class L>
+    static constexpr bool of = JoinLayer<L>;
+  };
+  struct Measuring {
+    template <class L>
+    static constexpr bool of = Loss<L>;
+  };
+
   int input_node(int k) const { return k < graph_.inputs() ? k : target_; }
   Shapes inputs_of(std::size_t node) const {
     return {shapes_.data() + first_shape_[node], first_shape_[node + 1] - first_shape_[node]};
