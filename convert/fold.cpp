@@ -22,6 +22,13 @@ struct Outputs {
   bool transposed;  // whether the weight is {channels, outputs of a group, ...} instead of {outputs, ...}
   Index groups;
   std::vector<int> axes;  // the numbers of the axis along which the outputs are
+
+  /// Whether a weight has such a shape, which nobody has checked in a model without the shape of its samples.
+  bool fit(NamedTensor const& weight) const {
+    if (!transposed) return weight.shape[0] == count;
+    return groups >= 1 && weight.shape.size() > 1 && weight.shape[0] % groups == 0 && count % groups == 0 &&
+           weight.shape[1] == count / groups;
+  }
 };
 
 std::optional<Outputs> outputs_of(LayerConfig const& layer, NamedTensor const& weight) {
@@ -53,17 +60,18 @@ void give_bias(LayerConfig& layer) {
 
 class Folding {
  public:
-  explicit Folding(persist::Model& model) : model_(model) {
+  explicit Folding(persist::Model& model) : model_(model), in_file_(model.weights.size()) {
     survey(model.config);
-    for (std::size_t i = 0; i < model.weights.size(); ++i) places_[model.weights[i].name] = i;
+    for (std::size_t i = 0; i < in_file_; ++i) places_[model.weights[i].name] = i;
   }
 
   std::vector<std::string> all() {
     fold(model_.config);
     std::vector<NamedTensor> weights;
-    for (std::size_t i = 0; i < model_.weights.size(); ++i) {
+    for (std::size_t i = 0; i < in_file_; ++i) {
       if (gone_.count(i) == 0) weights.push_back(std::move(model_.weights[i]));
-      if (auto const bias = new_biases_.find(i); bias != new_biases_.end()) weights.push_back(std::move(bias->second));
+      if (auto const bias = new_biases_.find(i); bias != new_biases_.end())
+        weights.push_back(std::move(model_.weights[bias->second]));
     }
     model_.weights = std::move(weights);
     return std::move(folded_);
@@ -135,7 +143,9 @@ class Folding {
     auto const weight = own(before.name + "-0");
     if (!weight) return false;
     auto const outputs = outputs_of(before, model_.weights[*weight]);
-    if (!outputs || std::ranges::count(outputs->axes, normalization->axis) == 0) return false;
+    if (!outputs || !outputs->fit(model_.weights[*weight]) ||
+        std::ranges::count(outputs->axes, normalization->axis) == 0)
+      return false;
     auto const size = static_cast<std::size_t>(outputs->count);
     std::array<std::size_t, 4> of_normalization{};
     for (std::size_t k = 0; k < 4; ++k) {
@@ -160,7 +170,8 @@ class Folding {
     if (given) {
       model_.weights[*given].values = std::move(sums);
     } else {
-      new_biases_[*weight] = {bias, {outputs->count}, std::move(sums)};
+      new_biases_[*weight] = places_[bias] = model_.weights.size();
+      model_.weights.push_back({bias, {outputs->count}, std::move(sums)});
       give_bias(before);
     }
     gone_.insert(of_normalization.begin(), of_normalization.end());
@@ -179,10 +190,11 @@ class Folding {
   }
 
   persist::Model& model_;
+  std::size_t in_file_;  // the number of weights; new ones come behind them
   std::map<std::string, std::size_t> readers_;
   std::set<std::string> named_weights_;
   std::map<std::string, std::size_t> places_;      // of weights, by their names
-  std::map<std::size_t, NamedTensor> new_biases_;  // by the places of the weights that they follow
+  std::map<std::size_t, std::size_t> new_biases_;  // by the places of the weights that they follow
   std::set<std::size_t> gone_;
   bool counts_layers_ = false;
   std::vector<std::string> folded_;

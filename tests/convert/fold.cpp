@@ -76,6 +76,11 @@ TEST_CASE("two normalisations one after another are folded one after another") {
   check_folds(
       sequential({{"dense", Linear{5}}, {"one", BatchNormalization{}}, {"two", BatchNormalization{}}}, Shape{4}),
       {"one", "two"});
+  check_folds(sequential({{"bare", Linear{.output_size = 5, .has_bias = false}},
+                          {"one", BatchNormalization{}},
+                          {"two", BatchNormalization{}}},
+                         Shape{4}),
+              {"one", "two"});
 }
 
 TEST_CASE("in a network with branches, a normalisation is folded if nothing else reads the layer before it") {
@@ -112,4 +117,29 @@ TEST_CASE("a normalisation stays where folding would give another network") {
   LayerConfig tied{"tied", TiedLinear{4}};
   tied.params = {{.name = "dense-0", .share_mode = dynamic::DimCheckMode::permissive}};
   check_folds(sequential({{"dense", Linear{4}}, norm, tied}, Shape{4}), {});
+}
+
+TEST_CASE("a normalisation stays behind a weight that has not the layer's shape") {
+  auto const check_stays = [](dynamic::LayerType layer, std::vector<Index> shape) {
+    SequentialConfig graph;
+    graph.layers = {{"layer", std::move(layer)}, {"norm", BatchNormalization{}}};
+    persist::Model model{.config = network(std::move(graph))};
+    std::size_t values = 1;
+    for (Index const extent : shape) values *= static_cast<std::size_t>(extent);
+    model.weights.push_back({"layer-0", std::move(shape), std::vector<float>(values, 1.0f)});
+    for (char const* suffix : {"-0", "-0-bias", "-0-mean", "-0-variance"})
+      model.weights.push_back({std::string{"norm"} + suffix, {1, 4}, std::vector<float>(4, 1.0f)});
+    persist::Model const before = model;
+    CHECK(convert::fold_batch_normalization(model).empty());
+    CHECK(model == before);
+  };
+  Linear const dense{.output_size = 4, .has_bias = false};
+  check_stays(dense, {1, 1});
+  check_stays(dense, {1, 9});
+  check_stays(Convolution{.num_output = 4, .has_bias = false}, {1, 4, 4, 1});
+  for (Index const groups : {-1, 0, 4, 5}) {
+    ConvolutionTranspose const up{.num_output = 4, .groups = groups, .has_bias = false};
+    check_stays(up, {1});
+    check_stays(up, {3, 2, 1, 1});
+  }
 }
