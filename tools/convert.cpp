@@ -122,6 +122,12 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   }
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
+  if (how.input) {  // which no format may overlook
+    auto& network = conversion.model.config;
+    with_context([&] { static_cast<void>(dynamic::weights_of(network, how.input)); },
+                 [&](Error& error) { error.in_file(options.input); });
+    dynamic::declare_input(network, *how.input);
+  }
   if (options.fold) {
     auto const folded = convert::fold_batch_normalization(conversion.model);
     show("folded into the layers before them: " + (folded.empty() ? "none" : joined(folded)));

@@ -120,6 +120,21 @@ TEST_CASE("a type and a config of a network that declares no input are given one
   CHECK(contains(content(header), "coldpress::Network<Type, Shape{3}>"));
   output({"convert", c.juice, config, "--input", "3"});
   CHECK(dynamic::declares_input(persist::read_training(config).network));
+  std::string const copy = c.folder / "b.juice";
+  output({"convert", c.juice, copy, "--input", "3"});
+  CHECK(dynamic::declares_input(persist::read_model(copy).config));
+}
+
+TEST_CASE("an input that is not that of the network is refused for every format") {
+  if (!has_command()) return;
+  Case const c;
+  c.save();
+  for (char const* name : {"a.hpp", "a.capnp.txt", "a.juice", "a.safetensors"}) {
+    std::string const path = c.folder / name;
+    CHECK(contains(failure({"convert", c.juice, path, "--input", "4"}),
+                   "net.juice: layer 'net': the network takes samples of shape {3}, not {4}"));
+    CHECK_FALSE(std::filesystem::exists(path));
+  }
 }
 
 TEST_CASE("what cannot be written leaves all files as they were") {
