@@ -45,8 +45,6 @@ void describe(proto::ValueInfo& value, Name const& name, Shape const& sample, El
 
 }  // namespace
 
-Extents extents_of(Shape const& shape) { return {shape.extents, shape.extents + shape.rank()}; }
-
 ModelWriter::ModelWriter(std::string const& name) {
   model_.set_ir_version(ir_version);
   model_.set_producer_name("coldpress");

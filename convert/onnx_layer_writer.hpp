@@ -6,6 +6,7 @@
 
 #include "onnx.pb.h"
 #include "refusal.hpp"
+#include "weights.hpp"
 
 #include <map>
 #include <span>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace coldpress::convert::onnx_out {
+
+using persist::extents_of;
 
 using Name = std::string;                // of a value in the model: an input, a constant, or the output of a node
 using Extents = std::vector<Index>;      // of a value or of a constant in the model
@@ -144,8 +147,5 @@ class LayerWriter {
   std::vector<std::pair<Name, onnx::proto::Node*>> made_ = {};
   Name output_integers_ = {};
 };
-
-/// The extents of a sample.
-Extents extents_of(Shape const& shape);
 
 }  // namespace coldpress::convert::onnx_out
