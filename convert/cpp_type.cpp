@@ -5,7 +5,9 @@
 
 #include <coldpress/core/counted.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 namespace coldpress::convert {
 namespace {
@@ -74,7 +76,16 @@ std::string cpp_type(persist::Model const& model, CppTypeOptions const& options)
 }
 
 std::string namespace_of(std::string const& path) {
-  return dynamic::cpp_name_of(std::filesystem::path{path}.stem().string(), "network");
+  // Functions that headers of C declare, after which a network may be called, and no namespace.
+  static constexpr std::string_view functions[] = {
+      "abs",   "accept",   "access", "alarm", "bind",     "ceil",   "clock", "close",  "connect", "cos",    "div",
+      "dup",   "erf",      "exit",   "exp",   "fabs",     "floor",  "fork",  "free",   "gamma",   "index",  "j0",
+      "j1",    "jn",       "kill",   "link",  "listen",   "log",    "log10", "log2",   "main",    "nice",   "open",
+      "pause", "pipe",     "pow",    "raise", "rand",     "random", "read",  "remove", "rename",  "round",  "select",
+      "send",  "shutdown", "signal", "sin",   "sleep",    "socket", "sqrt",  "stat",   "sync",    "system", "tan",
+      "tanh",  "time",     "times",  "trunc", "truncate", "wait",   "write", "y0",     "y1",      "yn"};
+  std::string const name = dynamic::cpp_name_of(std::filesystem::path{path}.stem().string(), "network");
+  return std::ranges::find(functions, name) == std::end(functions) ? name : name + "_";
 }
 
 }  // namespace coldpress::convert

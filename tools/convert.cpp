@@ -105,7 +105,6 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   if (!options.sample.empty()) {
     how.input.emplace();
     std::copy(options.sample.begin(), options.sample.end(), how.input->extents);
-    options.chosen->sample = how.input;
   }
   if (from.weights_only) {  // so that what is wrong with the config is not said of the weights
     with_context([&] { static_cast<void>(dynamic::weights_of(config, how.input)); },

@@ -58,8 +58,7 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen) {
              chosen->onnx.input = options.input;
              return convert::read_onnx(path, chosen->onnx);
            },
-       .write_network = [chosen](std::string const& path,
-                                 persist::Model const& model) { convert::write_onnx(path, model, chosen->sample); }},
+       .write_network = [](std::string const& path, persist::Model const& model) { convert::write_onnx(path, model); }},
       {.name = "mocha",
        .endings = {".hdf5", ".h5"},
        .weights_only = true,
@@ -91,19 +90,15 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen) {
        .about = "writes networks as C++, with the weights in a .juice beside",
        .metadata = true,
        .transforms = true,
-       .write_network =
-           [chosen](std::string const& path, persist::Model const& model) {
-             chosen->type.input = chosen->sample;
-             write_type(path, model, chosen->type);
-           }},
+       .write_network = [chosen](std::string const& path,
+                                 persist::Model const& model) { write_type(path, model, chosen->type); }},
       {.name = "config",
        .endings = {".capnp.txt"},
        .about = "reads networks for types, writes networks without their weights",
        .transforms = true,
        .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                           convert::Options const&) { return Conversion{.model = model_of_config(path)}; },
-       .write_network = [chosen](std::string const& path,
-                                 persist::Model const& model) { write_config(path, model, chosen->sample); }},
+       .write_network = write_config},
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
          data::write_npy(path, array.extents, array.values);
        }}};

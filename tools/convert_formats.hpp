@@ -36,9 +36,8 @@ struct Chosen {
   std::vector<double> sizes = {};  // ... which has these
   bool channels_last = false;      // of images, in a model of Keras
   convert::NameMap names = {};
-  convert::OnnxOptions onnx = {};    // with which a model is read
-  TypeOptions type = {};             // with which a network is written as a type
-  std::optional<Shape> sample = {};  // of the network that is written
+  convert::OnnxOptions onnx = {};  // with which a model is read
+  TypeOptions type = {};           // with which a network is written as a type
 };
 
 /// All formats. Their functions read `chosen`, and write into it what they learn.

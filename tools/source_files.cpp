@@ -1,5 +1,7 @@
 #include "source_files.hpp"
 
+#include "options.hpp"
+
 #include <coldpress/convert/cpp_type.hpp>
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/persist.hpp>
@@ -11,10 +13,15 @@ namespace {
 
 std::string name_of(std::string const& path) { return std::filesystem::path{path}.filename().string(); }
 
-/// The model with the shape of its samples.
-persist::Model declared(persist::Model model, std::optional<Shape> const& input) {
-  if (input) dynamic::declare_input(model.config, *input);
-  return model;
+/// Refuses to replace a file that nobody named, unless it holds the same already, as when a build runs the command
+/// again: the network may have been trained since.
+void check_unnamed(std::string const& path, std::vector<std::byte> const& bytes) {
+  if (!std::filesystem::exists(path)) return;
+  bool const same = std::filesystem::is_regular_file(path) && std::filesystem::file_size(path) == bytes.size() &&
+                    read_file(path, bytes.size()) == bytes;
+  if (!same)
+    throw CLI::ValidationError("OUTPUT", "has its weights in " + persist::printable(path) +
+                                             ", where there are others; move that file, or choose another OUTPUT");
 }
 
 }  // namespace
@@ -26,19 +33,19 @@ std::string weights_beside(std::string const& header) {
 void write_type(std::string const& path, persist::Model const& model, TypeOptions const& options) {
   std::string const header = with_context(
       [&] {
-        return convert::cpp_type(model, {.name_space = options.name_space,
-                                         .input = options.input,
-                                         .origin = name_of(options.origin),
-                                         .weights = name_of(options.weights)});
+        return convert::cpp_type(
+            model,
+            {.name_space = options.name_space, .origin = name_of(options.origin), .weights = name_of(options.weights)});
       },
       [&](Error& error) { error.in_file(options.origin); });
   AtomicFile text{path};
   text.write(std::as_bytes(std::span{header}));
   if (options.writes_weights) {
-    persist::Model const complete = declared(model, options.input);
-    static_cast<void>(persist::weights_in_order(complete));  // what a program will ask of the file
+    static_cast<void>(persist::weights_in_order(model));  // what a program will ask of the file
+    auto const bytes = persist::serialize(model);
+    check_unnamed(options.weights, bytes);
     AtomicFile weights{options.weights};
-    weights.write(persist::serialize(complete));
+    weights.write(bytes);
     weights.commit();
   }
   text.commit();
@@ -49,8 +56,8 @@ persist::Model model_of_config(std::string const& path) {
   return {.config = std::move(training.network), .transforms = std::move(training.transforms)};
 }
 
-void write_config(std::string const& path, persist::Model const& model, std::optional<Shape> const& input) {
-  persist::write_training(path, {.network = declared(model, input).config, .transforms = model.transforms});
+void write_config(std::string const& path, persist::Model const& model) {
+  persist::write_training(path, {.network = model.config, .transforms = model.transforms});
 }
 
 }  // namespace coldpress::command

@@ -3,7 +3,6 @@
 
 #include <coldpress/persist/model.hpp>
 
-#include <optional>
 #include <string>
 
 namespace coldpress::command {
@@ -11,10 +10,9 @@ namespace coldpress::command {
 /// How a type is written.
 struct TypeOptions {
   std::string name_space = {};
-  std::string origin = {};          // the file that the network is from
-  std::optional<Shape> input = {};  // the shape of one sample, if the network declares none
-  std::string weights = {};         // the file with its weights; empty if it has none
-  bool writes_weights = false;      // that file is written, too
+  std::string origin = {};      // the file that the network is from
+  std::string weights = {};     // the file with its weights; empty if it has none
+  bool writes_weights = false;  // that file is written, too, unless there is another one of this name
 };
 
 /// The .juice beside a header.
@@ -25,7 +23,7 @@ void write_type(std::string const& path, persist::Model const& model, TypeOption
 
 /// The network and the transforms in a file for people, without weights.
 persist::Model model_of_config(std::string const& path);
-/// Writes such a file. `input` is the shape of one sample, if the network declares none.
-void write_config(std::string const& path, persist::Model const& model, std::optional<Shape> const& input);
+/// Writes such a file.
+void write_config(std::string const& path, persist::Model const& model);
 
 }  // namespace coldpress::command

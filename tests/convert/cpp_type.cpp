@@ -167,6 +167,8 @@ TEST_CASE("a namespace is named after a file") {
   CHECK(convert::namespace_of("18.hpp") == "network_18");
   CHECK(convert::namespace_of("class.hpp") == "class_");
   CHECK(convert::namespace_of("std.hpp") == "std_");
+  CHECK(convert::namespace_of("main.hpp") == "main_");
+  CHECK(convert::namespace_of("nets/Gamma.hpp") == "gamma_");
   CHECK(convert::namespace_of("network.hpp") == "network");
   CHECK(convert::namespace_of("\xc3\xbc.hpp") == "network");
 }

@@ -67,6 +67,27 @@ TEST_CASE("docs/convert.md shows the types that are written") {
   }));
 }
 
+TEST_CASE("a type does not replace weights that are there already, unless they are the same") {
+  if (!has_command()) return;
+  Case const c;
+  c.save();
+  std::string const header = c.folder / "other.hpp", weights = c.folder / "other.juice";
+  output({"convert", c.juice, header});
+  std::string const before = content(weights);
+  output({"convert", c.juice, header});  // as a build does
+  persist::Model trained = persist::read_model(weights);
+  trained.weights[0].values[0] += 1;
+  persist::write_model(weights, trained);
+  std::filesystem::remove(header);
+  CHECK(contains(bad_use({"convert", c.juice, header}),
+                 "OUTPUT: has its weights in " + weights + ", where there are others"));
+  CHECK(persist::read_model(weights) == trained);
+  CHECK(!std::filesystem::exists(header));
+  std::filesystem::remove(weights);
+  output({"convert", c.juice, header});
+  CHECK(content(weights) == before);
+}
+
 TEST_CASE("a type of a .juice beside it leaves that file alone") {
   if (!has_command()) return;
   Case const c;
