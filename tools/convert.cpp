@@ -125,6 +125,8 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     auto& network = conversion.model.config;
     with_context([&] { static_cast<void>(dynamic::weights_of(network, how.input)); },
                  [&](Error& error) { error.in_file(options.input); });
+    auto* const container = std::get_if<dynamic::SequentialConfig>(&network.layer_type);
+    if (container && container->inputs.size() == 1) container->inputs[0].shape = *how.input;  // other steps
     dynamic::declare_input(network, *how.input);
   }
   if (options.fold) {

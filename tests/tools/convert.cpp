@@ -214,6 +214,9 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
   layers.add_input("x", {1});
   layers.add_layer({"conv", Convolution{.num_output = 1, .filter_shape = 2}});
   persist::write_model(juice, {.name = "fir", .config = {"fir", layers}, .weights = {{"conv-0", {1, 1, 2}, {1, 2}}}});
+  output({"convert", juice, again, "--input", "5", "1"});
+  CHECK(std::get<dynamic::SequentialConfig>(persist::read_model(again).config.layer_type).inputs[0].shape ==
+        Shape{5, 1});
   output({"convert", juice, model, "--input", "5", "1"});
   std::string const x = folder / "x.npy", y = folder / "y.npy";
   data::write_npy(x, std::vector<Index>{1, 5, 1}, std::vector<float>{1, 0, 0, 1, 1});
