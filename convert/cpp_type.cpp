@@ -76,7 +76,7 @@ std::string cpp_type(persist::Model const& model, CppTypeOptions const& options)
 }
 
 std::string namespace_of(std::string const& path) {
-  // Functions that headers of C declare, after which a network may be called, and no namespace.
+  // Functions that headers of C declare. A file may have such a name, a namespace may not.
   static constexpr std::string_view functions[] = {
       "abs",   "accept",   "access", "alarm", "bind",     "ceil",   "clock", "close",  "connect", "cos",    "div",
       "dup",   "erf",      "exit",   "exp",   "fabs",     "floor",  "fork",  "free",   "gamma",   "index",  "j0",

@@ -80,7 +80,7 @@ class Folding {
  private:
   static constexpr std::string_view generated = "SEQUENTIAL_";  // names that count layers
 
-  /// Counts who reads what in the whole network, and notes which weights have names of their own.
+  /// Counts, in the whole network, how often each value is read, and notes which weights have names of their own.
   void survey(LayerConfig const& layer) {
     for (std::string const& name : layer.inputs) {
       ++readers_[name];

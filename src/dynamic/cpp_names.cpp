@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 92> keywords{
 /// Macros of C and of compilers in lower case, and namespaces that are not the user's.
 constexpr std::array<std::string_view, 12> taken_everywhere{"assert", "coldpress", "errno",  "far",   "i386",   "linux",
                                                             "near",   "std",       "stderr", "stdin", "stdout", "unix"};
-/// What a network's function calls, and what it is called itself.
+/// The names that the function of a network uses, and its own.
 constexpr std::array<std::string_view, 10> taken_in_functions{"along",   "apply",   "concat", "graph",  "name",
                                                               "network", "outputs", "shared", "source", "tied"};
 

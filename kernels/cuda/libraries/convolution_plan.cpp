@@ -105,7 +105,7 @@ struct Tensors {
 };
 
 /// The zeros after an axis: as many as before it where that makes the same outputs, since more engines take them so.
-Index padding_after(Axis const& a) {
+Index post_padding(Axis const& a) {
   bool const same = make_axis(a.in, a.filter, a.stride, a.padding, a.padding, a.dilation).out == a.out;
   return same ? a.padding : a.padding_after();
 }
@@ -122,7 +122,7 @@ Descriptor window(ConvolutionGeometry const& g) {
   both(CUDNN_ATTR_CONVOLUTION_DILATIONS, g.height.dilation, g.width.dilation);
   both(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, g.height.stride, g.width.stride);
   both(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, g.height.padding, g.width.padding);
-  both(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, padding_after(g.height), padding_after(g.width));
+  both(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, post_padding(g.height), post_padding(g.width));
   made.finalize("describing a convolution", check_geometry);
   return made;
 }
