@@ -171,11 +171,7 @@ class Program : public NumberedGroups<Program> {
   void statistic(int g, F f) const {
     if (group(g).statistic < 0) return;
     auto const node = static_cast<std::size_t>(group(g).statistic);
-    std::visit(
-        [&](auto const& layer) {
-          if constexpr (Statistic<std::remove_cvref_t<decltype(layer)>>) f(layer, inputs_of(node));
-        },
-        layers_[node]);
+    visit_some<Counting>(layers_[node], [&](auto const& layer) { f(layer, inputs_of(node)); });
   }
   /// The index of a node's first sum, or -1 if it has none.
   int sums(int node) const { return node < 0 ? -1 : nodes_[static_cast<std::size_t>(node)].sums; }
@@ -184,12 +180,9 @@ class Program : public NumberedGroups<Program> {
   template <class F>
   void for_each_labelled(F f) const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      std::visit(
-          [&](auto const& reader) {
-            if constexpr (Labelled<std::remove_cvref_t<decltype(reader)>>)
-              f(reader, inputs_of(i)[0], std::min(source_of(nodes_, nodes_[i].inputs[1]), graph_.inputs()));
-          },
-          layers_[i]);
+      visit_some<ReadingLabels>(layers_[i], [&](auto const& reader) {
+        f(reader, inputs_of(i)[0], std::min(source_of(nodes_, nodes_[i].inputs[1]), graph_.inputs()));
+      });
     }
   }
   /// The shape of a sample of the objective's targets.
@@ -207,6 +200,14 @@ class Program : public NumberedGroups<Program> {
   struct Measuring {
     template <class L>
     static constexpr bool of = Loss<L>;
+  };
+  struct Counting {
+    template <class L>
+    static constexpr bool of = Statistic<L>;
+  };
+  struct ReadingLabels {
+    template <class L>
+    static constexpr bool of = Labelled<L>;
   };
 
   int input_node(int k) const { return k < graph_.inputs() ? k : target_; }
