@@ -297,6 +297,18 @@ SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, 
   return network_.outputs_.now[0];
 }
 
+void Solver::distribute_over(Communicator* communicator) {
+  if (communicator && !network_.executable().device().empty())
+    throw UnsupportedError{"solver: a network on '" + network_.executable().device() +
+                           "' is not divided among ranks, only one on the host"};
+  if (communicator && options_.microbatch == 0) {
+    ConfigError error{"is 0, but ranks share the parts of a minibatch: set the samples of a part"};
+    error.in_field("microbatch");
+    throw error;
+  }
+  options_.communicator = communicator;
+}
+
 int Solver::state_count() const {
   return std::visit([](auto const& optimizer) { return std::remove_cvref_t<decltype(optimizer)>::states; },
                     options_.optimizer);

@@ -52,6 +52,8 @@ class Trainer final : public Training {
                        TrainingOptions const& options, Progress& progress, Homes homes) override {
     Graph const& graph = *engine_.graph_;
     bool const in_parts = options.microbatch > 0;
+    if (options.communicator && !in_parts)
+      throw ConfigError{"solver: the ranks of a communicator share the parts of a minibatch; microbatch is 0"};
     if (in_parts && !knows_loss<Backend>)
       throw UnsupportedError{"solver: microbatch is for networks on the host; on a device a step is one pass"};
     if (in_parts && graph.force_backward)
@@ -85,6 +87,7 @@ class Trainer final : public Training {
           float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
           if (in_parts) {
+            microbatches_.distribute_over(options.communicator);
             microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums});
             float const loss = microbatches_.train_step(run, update_step, gradients, each_loss);
             taken = loss - loss == 0;

@@ -110,6 +110,9 @@ class Adapted final : public Executable, private Training {
 
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                        TrainingOptions const& options, Progress& progress, Homes) override {
+    if (options.communicator)
+      throw UnsupportedError{
+          "solver: an adapted network is not divided among ranks; give the network type a coldpress::Solver"};
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own cannot have an objective in addition"};

@@ -3,6 +3,7 @@
 
 #include <coldpress/dynamic/layer_config.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
+#include <coldpress/run/communicator.hpp>
 #include <coldpress/run/stream.hpp>
 #include <coldpress/run/update.hpp>
 
@@ -33,7 +34,8 @@ using Homes = SharedTensor::Home* const*;
 /// How a solver trains; see SolverConfig.
 struct TrainingOptions : SolverOptions {
   AnyOptimizer optimizer;
-  Index minibatch_size = 0;  // 0: that of each call
+  Index minibatch_size = 0;              // 0: that of each call
+  Communicator* communicator = nullptr;  // see Solver::distribute_over
 };
 
 /// The functions for gradients and training; see Executable.

@@ -23,10 +23,10 @@ class Solver {
   /// Builds the network and the objective of the config. Without an objective, the network must have losses of its own.
   /// The objective is computed where the network is: a second backend is accepted, as in Juice, but not used. Throws
   /// ConfigError if one of them is missing or a number is not valid.
-  static Solver from_config(Backend const& network_backend, Backend const& objective_backend,
-                                          SolverConfig config, std::optional<Shape> input = {}, std::uint64_t seed = 0);
+  static Solver from_config(Backend const& network_backend, Backend const& objective_backend, SolverConfig config,
+                            std::optional<Shape> input = {}, std::uint64_t seed = 0);
   static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {},
-                                          std::uint64_t seed = 0) {
+                            std::uint64_t seed = 0) {
     return from_config(backend, backend, std::move(config), input, seed);
   }
   /// Trains an existing network. The network in the config is ignored.
@@ -73,6 +73,13 @@ class Solver {
   /// lr_policy and momentum_policy start from.
   TrainingOptions& options() { return options_; }
   TrainingOptions const& options() const { return options_; }
+
+  /// Divides the parts (SolverConfig::microbatch) of each step among the ranks of a communicator, which is borrowed;
+  /// null: this process computes them all. Each rank calls train_minibatch with the whole minibatch, and gets the bits
+  /// that one process would get, whatever the number of ranks. The ranks must have begun with the same weights
+  /// (distributed::start compares them). Throws ConfigError without a microbatch, and UnsupportedError for a network on
+  /// a device; training an adapted network then throws UnsupportedError.
+  void distribute_over(Communicator* communicator);
 
   /// The number of minibatches so far. A checkpoint holds the progress, the optimizer's state and, if minibatches wait
   /// for their update, the gradients, in addition to the weights.

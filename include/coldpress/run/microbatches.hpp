@@ -3,9 +3,10 @@
 
 // The values of a part may fit into the cache where those of the minibatch do not; they take less memory, and the parts
 // run side by side on the threads of an executor. Each part has gradients of its own. These are added up in pairs,
-// pairs of pairs and so on, so no bit depends on the threads.
+// pairs of pairs and so on, so no bit depends on the threads, nor on the processes that take the step together.
 
 #include <coldpress/core/executor.hpp>
+#include <coldpress/run/communicator.hpp>
 #include <coldpress/run/update.hpp>
 
 namespace coldpress {
@@ -48,43 +49,51 @@ class Microbatches {
     Index sums;        // of losses and statistics
   };
 
+  /// Makes all ranks compute equally many parts, give or take one, of each step. The communicator is borrowed; null:
+  /// this process computes them all. Each rank is given the whole minibatch, and knows losses, statistics, outputs and
+  /// the sum of the gradients after the step, so all of them take the same one.
+  void distribute_over(Communicator* communicator) { communicator_ = communicator; }
+
   /// Makes room for steps like this one. Nothing else allocates.
   template <class Run>
   void reserve(Run const& run, Sizes const& sizes) {
     sizes_ = sizes, batch_ = run.batch, parts_ = (batch_ + sizes.samples - 1) / sizes.samples;
+    first_ = communicator_ ? first_of(communicator_->rank()) : 0;
+    own_ = communicator_ ? first_of(communicator_->rank() + 1) - first_ : parts_;
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
     groups_ = run.program.plan().groups;
     auto const* const executor = detail::executor_of(run.backend);
-    Index const others = executor && parts_ > 1 ? executor->workers() - 1 : 0;
+    Index const others = executor && own_ > 1 ? executor->workers() - 1 : 0;
     Index columns = 0;
     detail::for_each_output(run, [&](std::size_t, auto const& y) { columns += y.columns; });
-    gradients_.reserve(parts_ * sizes.parameters), losses_.reserve(parts_ * groups_),
+    // One more for what comes from other ranks; a rank without parts has the total there.
+    gradients_.reserve((own_ + (communicator_ ? 1 : 0)) * sizes.parameters), losses_.reserve(parts_ * groups_),
         sums_.reserve(parts_ * sizes.sums);
     outputs_.reserve(batch_ * columns), others_.reserve(others * room_);
   }
   /// Takes a step (train_step in run/update.hpp) after reserve(run, ...). The caller works in the workspace of `run`,
-  /// which has room for one part. `gradients` holds those of earlier minibatches of the update.
+  /// which has room for one part. `gradients` holds those of earlier minibatches of the update. If another rank fails,
+  /// this throws before anything has changed.
   template <class Run, class Optimizer, class Each>
   T train_step(Run const& run, UpdateStep<Optimizer, T> update_step, T* gradients, Each each) {
     freestanding::fill_n(sums_.data(), parts_ * sizes_.sums, 0);
     Parts<Run> const all{*this, run};
     auto* const executor = detail::executor_of(run.backend);
-    if (executor && parts_ > 1) {
-      executor->run({static_cast<int>(parts_), Parts<Run>::piece, &all});
+    if (executor && own_ > 1) {
+      executor->run({static_cast<int>(own_), Parts<Run>::piece, &all});
     } else {
-      for (Index part = 0; part < parts_; ++part) all(part, 0);
+      for (Index part = 0; part < own_; ++part) all(part, 0);
     }
+    add_parts();
+    if (communicator_) share_results(run);
     T const loss = mean_losses(run, each);
     if (run.sums) {
       for (Index i = 0; i < parts_ * sizes_.sums; ++i) run.sums[i % sizes_.sums] += sums_.data()[i];
     }
     if (!(loss - loss == 0)) return loss;
     Index const size = sizes_.parameters;
-    for (Index apart = 1; apart < parts_; apart *= 2) {
-      for (Index part = 0; part + apart < parts_; part += 2 * apart)
-        add(gradients_of(part), gradients_of(part + apart), size);
-    }
-    update_step.adds() ? add(gradients, gradients_of(0), size) : freestanding::copy_n(gradients_of(0), size, gradients);
+    T const* const total = gradients_.data();
+    update_step.adds() ? add(gradients, total, size) : freestanding::copy_n(total, size, gradients);
     update_step.split(parts_);
     update_step.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
     return loss;
@@ -102,10 +111,52 @@ class Microbatches {
  private:
   static constexpr Index line = 16;  // values
 
-  T* gradients_of(Index part) { return gradients_.data() + part * sizes_.parameters; }
+  /// The first part of a rank. The rank of a part is the last whose first part is not behind it.
+  Index first_of(Index rank) const { return (rank * parts_ + communicator_->size() - 1) / communicator_->size(); }
+  int rank_of(Index part) const { return static_cast<int>(part * communicator_->size() / parts_); }
+  T* gradients_of(Index part) { return gradients_.data() + (part - first_) * sizes_.parameters; }
   Index samples_of(Index part) const { return freestanding::min(sizes_.samples, batch_ - part * sizes_.samples); }
   static void add(T* __restrict to, T const* __restrict from, Index size) {
     for (Index i = 0; i < size; ++i) to[i] += from[i];
+  }
+
+  /// Adds the gradients of all parts: those of part + apart to those of `part`, for apart = 1, 2, 4, ... Where two
+  /// ranks have them, they travel. Then rank 0, which has part 0, sends the total to all.
+  void add_parts() {
+    Index const size = sizes_.parameters;
+    auto const bytes = static_cast<std::size_t>(size) * sizeof(T);
+    T* const received = gradients_.data() + own_ * size;  // if there are other ranks
+    auto const has = [&](Index part) { return part >= first_ && part < first_ + own_; };
+    for (Index apart = 1; apart < parts_; apart *= 2) {
+      for (Index part = 0; part + apart < parts_; part += 2 * apart) {
+        Index const other = part + apart;
+        if (has(part) && has(other)) {
+          add(gradients_of(part), gradients_of(other), size);
+        } else if (has(part)) {
+          communicator_->receive(received, bytes, rank_of(other));
+          add(gradients_of(part), received, size);
+        } else if (has(other)) {
+          communicator_->send(gradients_of(other), bytes, rank_of(part));
+        }
+      }
+    }
+    if (communicator_) communicator_->broadcast(gradients_.data(), bytes);
+  }
+  /// Makes the losses, statistics and outputs of all parts known to all ranks.
+  template <class Run>
+  void share_results(Run const& run) {
+    auto const share = [&](auto* values, Index per_part, Index most) {  // the last part may have fewer
+      communicator_->share(values, [&](int rank) {
+        return static_cast<std::size_t>(freestanding::min(first_of(rank) * per_part, most)) * sizeof(*values);
+      });
+    };
+    share(losses_.data(), groups_, parts_ * groups_);
+    share(sums_.data(), sizes_.sums, parts_ * sizes_.sums);
+    T* values = outputs_.data();
+    detail::for_each_output(run, [&](std::size_t, auto const& y) {
+      share(values, sizes_.samples * Index{y.columns}, batch_ * y.columns);
+      values += batch_ * y.columns;
+    });
   }
 
   template <class Run>
@@ -113,11 +164,9 @@ class Microbatches {
     Microbatches& all;
     Run const& run;
 
-    static void piece(void const* parts, int number, int worker) {
-      (*static_cast<Parts const*>(parts))(number, worker);
-    }
-    void operator()(Index number, int worker) const {
-      Index const first = number * all.sizes_.samples;
+    static void piece(void const* parts, int piece, int worker) { (*static_cast<Parts const*>(parts))(piece, worker); }
+    void operator()(Index piece, int worker) const {
+      Index const number = all.first_ + piece, first = number * all.sizes_.samples;
       auto backend = run.backend;
       T* workspace = run.workspace;
       if (worker > 0) {
@@ -161,7 +210,9 @@ class Microbatches {
   }
 
   Sizes sizes_{};
+  Communicator* communicator_ = nullptr;
   Index batch_ = 0, parts_ = 0, room_ = 0, groups_ = 0;
+  Index first_ = 0, own_ = 0;  // of the parts, those of this rank
   HeapMemory<T> gradients_, losses_, outputs_, others_;
   HeapMemory<double> sums_;
 };

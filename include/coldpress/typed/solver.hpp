@@ -181,6 +181,15 @@ class Solver {
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   void reserve(Index batch) { workspace_.reserve(batch); }
+  /// Divides the parts of each step among the ranks of a communicator, which is borrowed; null: this process computes
+  /// them all. Each rank calls train_minibatch with the whole minibatch, and gets the bits that one process would get,
+  /// whatever the number of ranks. The ranks must have begun with the same weights (distributed::start compares them).
+  void distribute_over(Communicator* communicator) {
+    static_assert(options.microbatch > 0,
+                  "distribute_over: ranks share the parts of a minibatch, so the solver needs "
+                  "a SolverOptions::microbatch, by which its bits are the same on any number");
+    microbatches_.distribute_over(communicator);
+  }
   /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
   void check_finite() const {
     bool finite = true;
@@ -345,6 +354,7 @@ requires(!detail::solves<Net, loss, optimizer_value, solver_options>) class Solv
   std::span<T> gradients();
   std::span<T> state(int s);
   void reserve(Index batch);
+  void distribute_over(Communicator* communicator);
   void check_finite() const;
   Optimizer& optimizer();
   Net& network() const;

@@ -1,0 +1,64 @@
+// Processes that take a training step together, and what they send each other.
+#pragma once
+
+#include <coldpress/core/freestanding.hpp>
+
+#include <cstddef>
+
+namespace coldpress {
+
+/// One of `size()` processes, the ranks, as it sees the others. coldpress::distributed has two: Mpi, and those of
+/// InProcess for threads. It moves bytes and adds nothing, so sums stay in the order of those who ask for them. All
+/// ranks must ask for the same in the same order. Each function throws if another rank fails or does not answer.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int rank() const = 0;  // from 0
+  virtual int size() const = 0;
+  /// Sends bytes to another rank, which calls receive for equally many. Messages between two ranks arrive in order.
+  /// The call may return before they arrive.
+  virtual void send(void const* bytes, std::size_t count, int to) = 0;
+  virtual void receive(void* bytes, std::size_t count, int from) = 0;
+
+  /// Copies the bytes of rank 0 to all others, which pass them on in a binomial tree.
+  void broadcast(void* bytes, std::size_t count) {
+    int apart = 1;
+    while (apart < size()) apart *= 2;
+    for (apart /= 2; apart > 0; apart /= 2) {
+      int const place = rank() % (2 * apart);
+      if (place == apart) receive(bytes, count, rank() - apart);
+      if (place == 0 && rank() + apart < size()) send(bytes, count, rank() + apart);
+    }
+  }
+  /// Copies to rank 0, along the same tree, what each rank has of `bytes`: rank r has those from begin(r) up to
+  /// begin(r + 1).
+  template <class Begin>
+  void gather(void* bytes, Begin begin) {
+    auto* const all = static_cast<unsigned char*>(bytes);
+    for (int apart = 1; apart < size(); apart *= 2) {
+      int const place = rank() % (2 * apart), low = rank() - place, middle = low + apart;
+      if (place % apart != 0 || middle >= size()) continue;
+      std::size_t const from = begin(middle), to = begin(freestanding::min(middle + apart, size()));
+      if (from == to) continue;
+      place == 0 ? receive(all + from, to - from, middle) : send(all + from, to - from, low);
+    }
+  }
+  /// The same, to all ranks.
+  template <class Begin>
+  void share(void* bytes, Begin begin) {
+    gather(bytes, begin);
+    broadcast(bytes, begin(size()));
+  }
+  /// Returns when all ranks have called it.
+  void barrier() {
+    unsigned char byte = 0;
+    for (int apart = 1; apart < size(); apart *= 2) {
+      int const place = rank() % (2 * apart);
+      if (place == apart) send(&byte, 1, rank() - apart);
+      if (place == 0 && rank() + apart < size()) receive(&byte, 1, rank() + apart);
+    }
+    broadcast(&byte, 1);
+  }
+};
+
+}  // namespace coldpress
