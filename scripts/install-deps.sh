@@ -20,9 +20,11 @@ packages=(g++ cmake ninja-build ccache git pkg-config
 # Without these, tests report that they are skipped. Without HDF5, coldpress::hdf5 is left out, and coldpress::convert reads no
 # files of Mocha and Keras; without protobuf, none of Caffe; without nlohmann-json, no .nam and .safetensors files, and none of
 # RTNeural and Keras; without libpng or libjpeg, coldpress::images is left out, and without libsndfile, coldpress::sound. Without lv2-dev, there is no LV2 plugin; without
-# libsamplerate, models play at their own sample rate only. The hosts play the plugin.
+# libsamplerate, models play at their own sample rate only. The hosts play the plugin. Without libopenmpi-dev, coldpress::distributed
+# and the command train on one process only; openmpi-bin has mpirun, which tests start.
 optional=(time valgrind libhdf5-dev python3-h5py libprotobuf-dev protobuf-compiler nlohmann-json3-dev libpng-dev libjpeg-dev
-  libsndfile1-dev python3-pil help2man lv2-dev libsamplerate0-dev lilv-utils sordi jalv jackd2 zsh)
+  libsndfile1-dev python3-pil help2man lv2-dev libsamplerate0-dev lilv-utils sordi jalv jackd2 zsh
+  libopenmpi-dev openmpi-bin)
 
 cuobjdump=0
 tensorboard=0

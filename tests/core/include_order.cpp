@@ -28,15 +28,16 @@ std::vector<std::vector<std::string>> const order = {
     {"typed"},
     {"cuda", "dynamic"},
     {"persist"},
-    {"convert", "train"},
+    {"convert", "train", "distributed"},
     {"audio"},
     {"testing"},
 };
 /// The folder that a header beside the folders belongs to.
 std::map<std::string, std::string> const umbrellas = {
-    {"coldpress.hpp", "typed"}, {"amp.hpp", "typed"},       {"layers.hpp", "layers"},   {"threads.hpp", "core"},
-    {"dynamic.hpp", "dynamic"}, {"persist.hpp", "persist"}, {"train.hpp", "train"},     {"cuda.hpp", "cuda"},
-    {"xtensor.hpp", "typed"},   {"stream.hpp", "typed"},    {"testing.hpp", "testing"},
+    {"coldpress.hpp", "typed"}, {"amp.hpp", "typed"},       {"layers.hpp", "layers"},
+    {"threads.hpp", "core"},    {"dynamic.hpp", "dynamic"}, {"persist.hpp", "persist"},
+    {"train.hpp", "train"},     {"cuda.hpp", "cuda"},       {"xtensor.hpp", "typed"},
+    {"stream.hpp", "typed"},    {"testing.hpp", "testing"}, {"distributed.hpp", "distributed"},
 };
 
 std::string folder_of(Path const& header) {

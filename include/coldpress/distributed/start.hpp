@@ -1,0 +1,39 @@
+// Begins a training on several ranks, which must agree on what they train.
+#pragma once
+
+#include <coldpress/persist/network.hpp>
+#include <coldpress/run/communicator.hpp>
+
+#include <string>
+#include <vector>
+
+namespace coldpress::distributed {
+
+/// Something that must be the same on all ranks, such as {"batch", "64"}.
+struct Fact {
+  std::string name, value;
+};
+using Facts = std::vector<Fact>;
+
+/// Throws MismatchError, the same on all ranks, if a rank has other facts than rank 0: it names the rank, the first
+/// fact that differs, and both values.
+void check_same(Communicator& communicator, Facts const& facts);
+
+/// The version of coldpress, the instruction set level of its ready-made kernels, and what a solver begins with:
+/// network, weights, optimizer, its state, progress and seed. Weights and states are told by a hash.
+Facts facts_of(persist::Checkpoint const& checkpoint);
+/// For example {"data", "60000 samples of {28, 28}, targets of {1}"}.
+Fact fact_of_data(Index samples, Shape const& sample, Shape const& target);
+
+/// Checks that all ranks begin a solver, a coldpress::Solver or a dynamic::Solver, with the same facts, and divides its
+/// steps among them. The communicator is borrowed. `more` are facts that the solver does not know, such as those of the
+/// data. Throws MismatchError, and what distribute_over throws; then the solver has not changed.
+template <class Solver>
+void start(Solver& solver, Communicator& communicator, Facts const& more = {}) {
+  Facts facts = facts_of(persist::checkpoint_of(solver));
+  facts.insert(facts.end(), more.begin(), more.end());
+  check_same(communicator, facts);
+  solver.distribute_over(&communicator);
+}
+
+}  // namespace coldpress::distributed

@@ -1,0 +1,127 @@
+#include <coldpress/distributed/in_process.hpp>
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace coldpress::distributed {
+namespace {
+
+using Message = std::vector<unsigned char>;
+
+/// The messages that are under way, and how the ranks have ended.
+struct Post {
+  enum class State { runs, returned, failed };
+  explicit Post(int ranks) : states(static_cast<std::size_t>(ranks)) {}
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::pair<int, int>, std::deque<Message>> waiting;  // by the ranks that they are from and to
+  std::vector<State> states;
+  int first_failed = -1;
+
+  void end(int rank, State how) {
+    std::lock_guard const lock{mutex};
+    states[static_cast<std::size_t>(rank)] = how;
+    if (how == State::failed && first_failed < 0) first_failed = rank;
+    changed.notify_all();
+  }
+};
+
+class Rank final : public Communicator {
+ public:
+  Rank(Post& post, int rank, InProcess::Seconds limit) : post_(post), rank_(rank), limit_(limit) {}
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(post_.states.size()); }
+  void send(void const* bytes, std::size_t count, int to) override {
+    if (count == 0) return;
+    auto const* const first = static_cast<unsigned char const*>(bytes);
+    Message message{first, first + count};
+    std::lock_guard const lock{post_.mutex};
+    check(to);
+    post_.waiting[{rank_, to}].push_back(std::move(message));
+    post_.changed.notify_all();
+  }
+  void receive(void* bytes, std::size_t count, int from) override {
+    if (count == 0) return;
+    std::unique_lock lock{post_.mutex};
+    auto& messages = post_.waiting[{from, rank_}];
+    auto const ready = [&] {
+      if (messages.empty()) check(from);
+      return !messages.empty();
+    };
+    if (!post_.changed.wait_for(lock, limit_, ready))
+      throw PeerError{"rank " + std::to_string(from) + " has sent nothing to rank " + std::to_string(rank_) + " for " +
+                          std::to_string(limit_.count()) + " s",
+                      from};
+    Message const message = std::move(messages.front());
+    messages.pop_front();
+    if (message.size() != count)
+      throw PeerError{"rank " + std::to_string(from) + " has sent " + std::to_string(message.size()) +
+                          " bytes to rank " + std::to_string(rank_) + ", which expected " + std::to_string(count),
+                      from};
+    std::memcpy(bytes, message.data(), count);
+  }
+
+ private:
+  /// Throws if the other rank no longer runs, and names the one that was the first to fail.
+  void check(int other) const {
+    if (post_.states[static_cast<std::size_t>(other)] == Post::State::runs) return;
+    if (post_.first_failed >= 0)
+      throw PeerError{"rank " + std::to_string(post_.first_failed) + " has failed", post_.first_failed};
+    throw PeerError{"rank " + std::to_string(other) + " has ended", other};
+  }
+  Post& post_;
+  int rank_;
+  InProcess::Seconds limit_;
+};
+
+}  // namespace
+
+InProcess::InProcess(int ranks, Seconds limit) : ranks_(ranks), limit_(limit) {
+  if (ranks < 1 || ranks > 1024) throw ConfigError{"InProcess: takes 1 to 1024 ranks, got " + std::to_string(ranks)};
+  if (!(limit.count() > 0))
+    throw ConfigError{"InProcess: the time limit must be positive, is " + std::to_string(limit.count()) + " s"};
+}
+
+void InProcess::run(std::function<void(Communicator&)> const& f) const {
+  Post post{ranks_};
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks_)), of_peers = errors;
+  auto const work = [&](int rank) {
+    auto const at = static_cast<std::size_t>(rank);
+    try {
+      Rank communicator{post, rank, limit_};
+      f(communicator);
+      post.end(rank, Post::State::returned);
+    } catch (PeerError const&) {
+      of_peers[at] = std::current_exception();
+      post.end(rank, Post::State::failed);
+    } catch (...) {
+      errors[at] = std::current_exception();
+      post.end(rank, Post::State::failed);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(ranks_));
+    try {
+      for (int rank = 0; rank < ranks_; ++rank) threads.emplace_back(work, rank);
+    } catch (...) {  // the system cannot start another thread
+      for (auto rank = static_cast<int>(threads.size()); rank < ranks_; ++rank) post.end(rank, Post::State::failed);
+      throw;
+    }
+  }
+  for (auto const& some : {errors, of_peers}) {
+    for (auto const& error : some) {
+      if (error) std::rethrow_exception(error);
+    }
+  }
+}
+
+}  // namespace coldpress::distributed

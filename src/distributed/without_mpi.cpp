@@ -1,0 +1,16 @@
+#include <coldpress/distributed/mpi.hpp>
+
+namespace coldpress::distributed {
+
+struct Mpi::Library {};
+
+Mpi::Mpi(Seconds) {
+  throw UnsupportedError{
+      "this coldpress was built without MPI (Debian and Ubuntu: libopenmpi-dev or libmpich-dev), so its processes "
+      "cannot train together"};
+}
+Mpi::~Mpi() = default;
+void Mpi::send(void const*, std::size_t, int) {}
+void Mpi::receive(void*, std::size_t, int) {}
+
+}  // namespace coldpress::distributed

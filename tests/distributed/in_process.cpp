@@ -1,0 +1,186 @@
+// Any number of ranks trains to the bits of one process, and a rank that fails changes nothing on the others.
+#include "distributed/cases.hpp"
+
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+using namespace coldpress;
+using namespace coldpress::test;
+using distributed::InProcess;
+using distributed::PeerError;
+
+namespace {
+
+/// What f(communicator) returns on each rank.
+template <class F>
+auto on_ranks(int ranks, F f) {
+  std::vector<decltype(f(std::declval<Communicator&>()))> results(static_cast<std::size_t>(ranks));
+  InProcess{ranks}.run([&](Communicator& c) { results[static_cast<std::size_t>(c.rank())] = f(c); });
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("any number of ranks trains a network from a config to the bits of one process") {
+  for (Case const& c : cases()) {
+    INFO(c.name);
+    std::string const alone = trained_alone(c);
+    for (int const ranks : {1, 2, 3, 4, 5, 8}) {
+      INFO(ranks << " ranks");
+      for (std::string const& on : on_ranks(ranks, [&](Communicator& r) { return trained_on(c, r); }))
+        CHECK(on == alone);
+    }
+    Case other = c;  // the bits are those of the microbatch
+    other.solver.microbatch = 4;
+    CHECK(trained_alone(other) != alone);
+  }
+}
+
+TEST_CASE("any number of ranks trains a network type to the bits of one process, with its statistics") {
+  std::string const alone = typed_trained(nullptr);
+  for (int const ranks : {1, 2, 3, 4, 5, 8}) {
+    INFO(ranks << " ranks");
+    for (std::string const& on : on_ranks(ranks, [](Communicator& r) { return typed_trained(&r); })) CHECK(on == alone);
+  }
+}
+
+TEST_CASE("a solver goes on alone, or on other ranks, from where several have left it") {
+  Case const c = cases()[0];
+  dynamic::Solver alone = solver_of(c);
+  train(alone, c);
+  std::string const twice = train(alone, c);
+  auto const on = on_ranks(3, [&](Communicator& r) {
+    dynamic::Solver solver = solver_of(c);
+    distributed::start(solver, r);
+    train(solver, c);
+    solver.distribute_over(nullptr);
+    return train(solver, c);
+  });
+  CHECK(on == std::vector<std::string>(3, twice));
+}
+
+TEST_CASE("a loss that diverges is an error on all ranks, and takes no step") {
+  Case const c = cases()[0];
+  std::atomic<int> errors = 0;
+  InProcess{4}.run([&](Communicator& r) {
+    dynamic::Solver solver = solver_of(c);
+    solver.options().check_every = 0;
+    distributed::start(solver, r);
+    auto const before = persist::serialize(persist::checkpoint_of(std::as_const(solver)));
+    std::vector<float> t(12 * 3);
+    t[35] = std::numeric_limits<float>::infinity();  // of the last part
+    try {
+      (void)static_cast<float>(solver.train_minibatch(std::vector<float>(12 * 5), t));
+    } catch (DivergenceError const&) {
+      ++errors;
+    }
+    if (before == persist::serialize(persist::checkpoint_of(std::as_const(solver)))) ++errors;
+  });
+  CHECK(errors == 8);
+}
+
+TEST_CASE("the ranks that are left learn which rank has failed, and have not changed") {
+  Case const c = cases()[3];
+  for (int const failing : {0, 1, 3}) {
+    INFO("rank " << failing);
+    std::atomic<int> named = 0, unchanged = 0;
+    auto const work = [&](Communicator& r) {
+      dynamic::Solver solver = solver_of(c);
+      distributed::start(solver, r);
+      std::vector<float> const x(16 * 6, 0.5f), t(16 * 3);
+      solver.train_minibatch(x, t);
+      if (r.rank() == failing) throw DataError{"lost"};
+      auto const before = persist::serialize(persist::checkpoint_of(std::as_const(solver)));
+      try {
+        solver.train_minibatch(x, t);
+      } catch (PeerError const& error) {
+        named += error.rank == failing;
+        unchanged += before == persist::serialize(persist::checkpoint_of(std::as_const(solver)));
+      }
+    };
+    CHECK_THROWS_AS(InProcess{4}.run(work), DataError);
+    CHECK(named == 3);
+    CHECK(unchanged == 3);
+  }
+}
+
+TEST_CASE("a rank that does not answer in time is an error, and so is one that has returned") {
+  auto const error_on = [](InProcess const& ranks, std::function<void(Communicator&)> const& f) {
+    try {
+      ranks.run(f);
+    } catch (PeerError const& error) {
+      return std::pair{error.rank, std::string{error.what()}};
+    }
+    return std::pair{-1, std::string{"none"}};
+  };
+  int value = 0;
+  auto const hung = error_on(InProcess{2, std::chrono::milliseconds{20}}, [&](Communicator& r) {
+    if (r.rank() == 0) r.receive(&value, sizeof value, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  });
+  CHECK(hung == std::pair{1, std::string{"rank 1 has sent nothing to rank 0 for 0.020000 s"}});
+  auto const ended = error_on(InProcess{2}, [&](Communicator& r) {
+    if (r.rank() == 0) r.receive(&value, sizeof value, 1);
+  });
+  CHECK(ended == std::pair{1, std::string{"rank 1 has ended"}});
+  auto const other = error_on(InProcess{2}, [&](Communicator& r) {
+    char byte = 0;
+    r.rank() == 0 ? r.receive(&value, sizeof value, 1) : r.send(&byte, 1, 0);
+  });
+  CHECK(other == std::pair{1, std::string{"rank 1 has sent 1 bytes to rank 0, which expected 4"}});
+}
+
+TEST_CASE("ranks that do not train the same are refused, with what differs") {
+  Case const c = cases()[1];
+  auto const refusal = [&](std::function<void(Case&)> const& change, distributed::Facts const& more = {}) {
+    std::mutex mutex;
+    std::vector<std::string> sentences;
+    InProcess{3}.run([&](Communicator& r) {
+      Case own = c;
+      if (r.rank() == 2) change(own);
+      dynamic::Solver solver = solver_of(own);
+      try {
+        distributed::start(solver, r, r.rank() == 2 ? more : distributed::Facts{});
+      } catch (MismatchError const& error) {
+        std::lock_guard const lock{mutex};
+        sentences.push_back(error.what());
+      }
+      CHECK(solver.options().communicator == nullptr);
+    });
+    REQUIRE(sentences.size() == 3);
+    CHECK(sentences[0] == sentences[1]);
+    CHECK(sentences[0] == sentences[2]);
+    return sentences[0];
+  };
+  auto const says = [](std::string const& sentence, char const* words) {
+    INFO(sentence);
+    CHECK(sentence.starts_with("rank 2 does not train the same as rank 0: "));
+    CHECK(sentence.find(words) != std::string::npos);
+  };
+  says(refusal([](Case& own) { own.layers[3] = {"fc", Linear{5}}, own.classes = 5; }), "the list of weights is ");
+  says(refusal([](Case& own) { own.solver.base_lr = 1; }), "the hash of network, loss, solver and seed is ");
+  says(refusal([](Case&) {}, {distributed::fact_of_data(7, {2}, {1})}),
+       "the data is 7 samples of {2}, targets of {1}, not none");
+}
+
+TEST_CASE("what cannot be divided is refused") {
+  InProcess{1}.run([](Communicator& r) {
+    Case c = cases()[0];
+    c.solver.microbatch = {};
+    dynamic::Solver solver = solver_of(c);
+    try {
+      solver.distribute_over(&r);
+      FAIL("not refused");
+    } catch (ConfigError const& error) {
+      CHECK(error.field() == "microbatch");
+    }
+    solver.options().microbatch = 2;
+    solver.distribute_over(&r);
+    solver.options().microbatch = 0;
+    CHECK_THROWS_AS(solver.train_minibatch(std::vector<float>(10), std::vector<float>(6)), ConfigError);
+  });
+  CHECK_THROWS_AS(InProcess{0}, ConfigError);
+  CHECK_THROWS_AS((InProcess{2, std::chrono::seconds{0}}), ConfigError);
+}

@@ -1,0 +1,24 @@
+// Started by mpirun: the processes train to the bits of one. MPI begins once in a process, so there is one test.
+#include "distributed/cases.hpp"
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+TEST_CASE("processes train to the bits of one") {
+  REQUIRE(distributed::launched_ranks() > 1);
+  distributed::Mpi mpi;
+  REQUIRE(mpi.size() == distributed::launched_ranks());
+  for (Case const& c : cases()) {
+    INFO(c.name << " on rank " << mpi.rank());
+    CHECK(trained_on(c, mpi) == trained_alone(c));
+  }
+  CHECK(typed_trained(&mpi) == typed_trained(nullptr));
+
+  // More than MPI sends without waiting for the receiver.
+  std::vector<std::uint64_t> numbers(1 << 20), wanted(numbers.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = i * 0x9e3779b97f4a7c15;
+  if (mpi.rank() == 0) numbers = wanted;
+  mpi.broadcast(numbers.data(), numbers.size() * sizeof numbers[0]);
+  CHECK(numbers == wanted);
+  mpi.barrier();
+}
