@@ -184,11 +184,9 @@ class Solver {
   /// Divides the parts of each step among the ranks of a communicator, which is borrowed; null: this process computes
   /// them all. Each rank calls train_minibatch with the whole minibatch, and gets the bits that one process would get,
   /// whatever the number of ranks. The ranks must have begun with the same weights (distributed::start compares them).
-  void distribute_over(Communicator* communicator) {
-    static_assert(options.microbatch > 0,
-                  "distribute_over: ranks share the parts of a minibatch, so the solver needs "
-                  "a SolverOptions::microbatch, by which its bits are the same on any number");
-    microbatches_.distribute_over(communicator);
+  void distribute_over([[maybe_unused]] Communicator* communicator) {
+    static_assert(options.microbatch > 0, "distribute_over: ranks share parts; set SolverOptions::microbatch");
+    if constexpr (options.microbatch > 0) microbatches_.distribute_over(communicator);
   }
   /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
   void check_finite() const {
