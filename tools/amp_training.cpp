@@ -111,6 +111,7 @@ std::string configuration(AmpOptions const& options, Index delay) {
 }  // namespace
 
 void train_amp(AmpOptions const& options) {
+  check_alone("coldpress amp train");
   Files files;
   files.reads("--input", options.input);
   files.reads("--output", options.output);
@@ -170,7 +171,8 @@ void train_amp(AmpOptions const& options) {
       checkpoint.monitoring = monitoring;
     };
   }
-  listen(trainer, options.checkpoint, snapshot, [&](bool) {
+  Ranks const alone;
+  listen(trainer, alone, options.checkpoint, snapshot, [&](bool) {
     if (snapshot) (*snapshot)(trainer);
     progress.finish();
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "interruption.hpp"
+#include "ranks.hpp"
 
 #include <coldpress/train/snapshot.hpp>
 
@@ -28,14 +29,16 @@ class Attempts {
   std::exception_ptr failure_;
 };
 
-/// Ends the run when the process is asked to end, after a last checkpoint. If stdout is no longer read, the training
-/// also ends, but only if there is a checkpoint to continue from.
-void listen(train::Trainer& trainer, std::string const& checkpoint, train::Snapshot* snapshot, auto finish) {
+/// Ends the run when the process, or another rank, is asked to end, after a last checkpoint. If stdout is no longer
+/// read, the training also ends, but only if there is a checkpoint to continue from.
+void listen(train::Trainer& trainer, Ranks const& ranks, std::string const& checkpoint, train::Snapshot* snapshot,
+            auto finish) {
   Interruption::listen();
-  trainer.every(train::steps(1), [&checkpoint, snapshot, finish](train::Trainer& now) {
+  trainer.every(train::steps(1), [&ranks, &checkpoint, snapshot, finish](train::Trainer& now) {
     bool const unread = Interruption::unread() && snapshot;
-    if (!Interruption::asked() && !unread) return;
+    if (!ranks.any(Interruption::asked() || unread)) return;
     finish(false);
+    ranks.wait();  // for rank 0, which writes
     throw Error{
         "interrupted after step " + std::to_string(now.iteration()) +
         (unread ? ", since nobody reads the output" : "") +

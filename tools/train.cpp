@@ -3,11 +3,13 @@
 #include "commands.hpp"
 #include "ending.hpp"
 #include "print.hpp"
+#include "ranks.hpp"
 #include "report.hpp"
 #include "run.hpp"
 
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/progress.hpp>
+#include <coldpress/distributed/start.hpp>
 #include <coldpress/train.hpp>
 
 #include <cstdio>
@@ -26,6 +28,7 @@ struct Options {
   Index checkpoint_every = 0;  // in steps; 0: only after each epoch
   std::uint64_t steps = 0;
   Index prefetch = 4;
+  double rank_timeout = static_cast<double>(distributed::usual_limit.count());
   Computing computing;
   data::ReadOptions reading;
 };
@@ -82,9 +85,9 @@ std::string text_of(RunOptions const& options) {
   return text;
 }
 
-/// Adds what is measured and what follows from it.
+/// Adds what is measured and what follows from it, and what is written if this rank `writes`.
 void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
-             data::Progress& progress) {
+             data::Progress& progress, bool writes) {
   std::vector<std::pair<std::string, train::Validation*>> judges;
   auto const judge = [&](char const* title, data::Source const* source) {
     if (source) judges.emplace_back(title, &trainer.every(train::epochs(1), train::Validation{*source, title}));
@@ -109,13 +112,13 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
                           : data.parts.held_out || !data.test ? Metric{}
                                                               : Metric{"test/loss"};
     check(metric);
-    trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
+    if (writes) trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
   }
   data::Source const* const judged = data.parts.held_out ? data.parts.held_out.get() : data.test.get();
-  if (!options.log.empty()) trainer.every(train::epochs(1), train::CsvLog{options.log});
-  if (!options.tensorboard.empty())
+  if (!options.log.empty() && writes) trainer.every(train::epochs(1), train::CsvLog{options.log});
+  if (!options.tensorboard.empty() && writes)
     trainer.every(train::epochs(1), train::TensorBoard{options.tensorboard, {.pictures = judged}});
-  if (!options.html.empty()) {
+  if (!options.html.empty() && writes) {
     trainer.every(
         train::epochs(1),
         train::HtmlReport{options.html,
@@ -136,7 +139,25 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   });
 }
 
-void train_run(Options const& options) {
+/// Compares what the ranks train, and divides the steps among them. Says how.
+std::string divide(dynamic::Solver& solver, Trainer const& trainer, Ranks const& ranks, Options const& options,
+                   data::Source const& data) {
+  if (!ranks.communicator()) return "";
+  distributed::Facts facts = distributed::facts_of(trainer.checkpoint());
+  facts.push_back(distributed::fact_of_data(data.size(), data.sample_shape(), data.target_shape()));
+  facts.push_back({"--steps", std::to_string(options.steps)});
+  distributed::check_same(*ranks.communicator(), facts);
+  with_context([&] { solver.distribute_over(ranks.communicator()); },
+               [&](Error& error) { error.in_file(options.run.config); });
+  Index const samples = std::as_const(solver).options().microbatch,
+              parts = (trainer.options().batch + samples - 1) / samples;
+  std::string text = ", " + counted(parts, "part") + " on " + counted(ranks.size(), "rank");
+  if (parts < ranks.size()) text += ", of which " + std::to_string(ranks.size() - parts) + " have none";
+  return text;
+}
+
+void train_on(Ranks const& ranks, Options const& options) {
+  bool const writes = ranks.leads();
   Files files;
   files.reads("--config", options.run.config);
   files.reads("--resume", options.run.resume);
@@ -149,7 +170,7 @@ void train_run(Options const& options) {
   if (!options.log.empty()) files.writes("--log", options.log);
   if (!options.html.empty()) files.writes("--html", options.html);
   if (!options.tensorboard.empty()) files.writes_into("--tensorboard", options.tensorboard);
-  files.check_writable();
+  if (writes) files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_all(options, run);
   if (auto& stop = run.monitoring.early_stopping; stop && !options.run.metric && !data.parts.held_out && data.test) {
@@ -172,9 +193,9 @@ void train_run(Options const& options) {
                           options.steps > 0 ? std::min(trainer.samples(), static_cast<Index>(options.steps) * run.batch)
                                             : trainer.samples(),
                           static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
-  monitor(trainer, options, run, data, progress);
+  monitor(trainer, options, run, data, progress, writes);
   train::Snapshot* snapshot = nullptr;
-  if (!options.checkpoint.empty()) {
+  if (!options.checkpoint.empty() && writes) {
     snapshot = &trainer.every({.steps = static_cast<std::uint64_t>(options.checkpoint_every), .epochs = 1},
                               train::Snapshot{options.checkpoint});
     snapshot->complete = [&run](Checkpoint& checkpoint) {
@@ -187,16 +208,20 @@ void train_run(Options const& options) {
     attempt([&] {
       if (snapshot) (*snapshot)(trainer);
     });
-    if (all) attempt([&] { persist::write_model(options.save, trainer.model()); });
     attempt([&] {
-      if (!options.report.empty()) write_report(options.report, trainer);
+      if (all && writes) persist::write_model(options.save, trainer.model());
+    });
+    attempt([&] {
+      if (!options.report.empty() && writes) write_report(options.report, trainer);
     });
     attempt.rethrow();
     progress.finish();
   };
-  listen(trainer, options.checkpoint, snapshot, finish);
+  listen(trainer, ranks, options.checkpoint, snapshot, finish);
   if (!options.run.resume.empty())
     with_context([&] { trainer.resume(run); }, [&](Error& error) { error.in_file(options.run.resume); });
+
+  std::string const division = divide(solver, trainer, ranks, options, data.training());
 
   // What saving would throw at the end is thrown before the first step.
   auto const encode = [](std::string const& file, auto const& content) {
@@ -208,9 +233,9 @@ void train_run(Options const& options) {
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
-  std::printf("%s of %s, %s, batch %td, %s\n", counted(data.training().size(), "sample").c_str(),
+  std::printf("%s of %s, %s, batch %td%s, %s\n", counted(data.training().size(), "sample").c_str(),
               to_string(data.training().sample_shape()).c_str(), counted(parameters, "parameter").c_str(), run.batch,
-              options.computing.backend.c_str());
+              division.c_str(), options.computing.backend.c_str());
   std::uint64_t const before = trainer.iteration();
   trainer.run();
   finish(true);
@@ -219,6 +244,11 @@ void train_run(Options const& options) {
   std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
               std::to_string(trainer.iteration()).c_str(), options.save.c_str(),
               trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
+}
+
+void train_run(Options const& options) {
+  Ranks const ranks{options.rank_timeout};
+  ranks.run([&] { train_on(ranks, options); });
 }
 
 }  // namespace
@@ -307,12 +337,24 @@ void add_train(CLI::App& app) {
   command->add_flag("--live", options->live, "Draw the loss above the progress bar")->group(of_monitoring);
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
+  command
+      ->add_option(
+          "--rank-timeout", options->rank_timeout,
+          "Under mpirun or srun: seconds for which a process waits for another, also while one reads or writes "
+          "files, before the run fails")
+      ->type_name(number)
+      ->check(CLI::Range(0.1, 1e6).description(""))
+      ->capture_default_str()
+      ->group(of_computing);
   command->footer(
       "Examples:\n"
       "  coldpress train --config net.capnp.txt --data mnist:DIR --save net.juice\n"
       "  coldpress train --config net.capnp.txt --validate 0.1 --patience 5 --keep-best best.juice --save net.juice\n"
       "  coldpress train --config net.capnp.txt --set solver.baseLr=0.01 --checkpoint run --save net.juice\n"
-      "  coldpress train --resume run --trust-paths --epochs 20 --checkpoint run --save net.juice\n\n" +
+      "  coldpress train --resume run --trust-paths --epochs 20 --checkpoint run --save net.juice\n"
+      "  mpirun -n 4 coldpress train --config net.capnp.txt --set solver.microbatch=8 --save net.juice\n\n"
+      "Under mpirun or srun the processes train one network together: each computes its microbatches of every step, "
+      "which gives the same bits on any number of them.\n\n" +
       app.get_footer());
   command->callback([options] { train_run(*options); });
 }

@@ -40,9 +40,11 @@ struct Result {
 /// The command while it runs.
 class Running {
  public:
-  /// `unread`: nobody reads what it prints.
-  explicit Running(std::vector<std::string> arguments, bool unread = false) {
+  /// `unread`: nobody reads what it prints. `launcher` is the beginning of a command line that runs it.
+  explicit Running(std::vector<std::string> arguments, bool unread = false,
+                   std::vector<std::string> const& launcher = {}) {
     arguments.insert(arguments.begin(), std::getenv("COLDPRESS_COMMAND"));
+    arguments.insert(arguments.begin(), launcher.begin(), launcher.end());
     std::vector<char*> argv;
     for (auto& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -77,6 +79,7 @@ class Running {
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
   }
   bool has_printed() const { return !content(folder_ / "out").empty(); }
+  pid_t id() const { return id_; }
   void signal(int number) const { ::kill(id_, number); }
   Result wait() {
     int status = 0;
