@@ -7,13 +7,12 @@
 namespace coldpress::distributed {
 
 int launched_ranks() {
-  auto const number = [](char const* name) {
-    char const* const text = std::getenv(name);
-    return text ? std::clamp(std::atoi(text), 1, 1 << 24) : 1;
-  };
-  // Open MPI's mpirun; MPICH's, Intel's and srun's with PMI; srun's with PMIx, whose number of tasks is SLURM's.
-  return std::max({number("OMPI_COMM_WORLD_SIZE"), number("PMI_SIZE"),
-                   std::getenv("PMIX_RANK") ? number("SLURM_STEP_NUM_TASKS") : 1});
+  // Open MPI's mpirun; mpiexec and srun with PMI; srun with PMIx or without MPI. A mpirun in a job of Slurm counts
+  // first.
+  for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (char const* const text = std::getenv(name)) return std::clamp(std::atoi(text), 1, 1 << 24);
+  }
+  return 1;
 }
 
 }  // namespace coldpress::distributed

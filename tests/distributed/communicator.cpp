@@ -1,10 +1,12 @@
 // What ranks send each other by the functions that all communicators share.
 #include <coldpress/distributed/in_process.hpp>
+#include <coldpress/distributed/mpi.hpp>
 
 #include "support/catch.hpp"
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <vector>
 
 using namespace coldpress;
@@ -46,4 +48,19 @@ TEST_CASE("no rank leaves a barrier before all have come") {
     });
     CHECK(early == 0);
   }
+}
+
+TEST_CASE("the launcher says in the environment how many processes it has started") {
+  auto const set = [](char const* name, char const* value) { ::setenv(name, value, 1); };
+  for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) ::unsetenv(name);
+  CHECK(distributed::launched_ranks() == 1);
+  set("SLURM_STEP_NUM_TASKS", "4");
+  CHECK(distributed::launched_ranks() == 4);
+  set("PMI_SIZE", "3");
+  CHECK(distributed::launched_ranks() == 3);
+  set("OMPI_COMM_WORLD_SIZE", "1");
+  CHECK(distributed::launched_ranks() == 1);
+  set("OMPI_COMM_WORLD_SIZE", "many");
+  CHECK(distributed::launched_ranks() == 1);
+  ::unsetenv("OMPI_COMM_WORLD_SIZE"), ::unsetenv("PMI_SIZE"), ::unsetenv("SLURM_STEP_NUM_TASKS");
 }

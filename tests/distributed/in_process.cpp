@@ -1,6 +1,8 @@
 // Any number of ranks trains to the bits of one process, and a rank that fails changes nothing on the others.
 #include "distributed/cases.hpp"
 
+#include <coldpress/dynamic/adapter.hpp>
+
 #include <atomic>
 #include <limits>
 #include <mutex>
@@ -180,6 +182,13 @@ TEST_CASE("what cannot be divided is refused") {
     solver.distribute_over(&r);
     solver.options().microbatch = 0;
     CHECK_THROWS_AS(solver.train_minibatch(std::vector<float>(10), std::vector<float>(6)), ConfigError);
+
+    using Net = Network<Sequential<Linear{3}>, Shape{5}>;
+    SolverConfig config = cases()[0].solver;
+    config.objective = LayerConfig{"loss", MeanSquaredError{}};
+    dynamic::Solver adapted{dynamic::Layer::adapt(Net{1}), std::move(config)};
+    adapted.distribute_over(&r);
+    CHECK_THROWS_AS(adapted.train_minibatch(std::vector<float>(10), std::vector<float>(6)), UnsupportedError);
   });
   CHECK_THROWS_AS(InProcess{0}, ConfigError);
   CHECK_THROWS_AS((InProcess{2, std::chrono::seconds{0}}), ConfigError);
