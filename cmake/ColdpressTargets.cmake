@@ -1,4 +1,4 @@
-# How coldpress's targets are made: warnings, static components, and globbed sources.
+# How coldpress's targets are made: warnings, compiled components, and globbed sources.
 
 # Warnings for coldpress's own sources; a user's build never sees them.
 function(coldpress_warnings target)
@@ -23,10 +23,17 @@ function(coldpress_component component target)
   endif()
 endfunction()
 
-# A static component with hidden symbols, suitable for linking into a shared library such as a plugin.
-function(coldpress_static_component component)
+# A compiled component: an archive whose symbols are hidden, so that a shared library such as a plugin can link it. Under a
+# sanitizer it is a shared library, because each of some sixty tests would else hold a copy of half a gigabyte.
+set(coldpress_library_type STATIC)
+set(coldpress_hidden ON)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(coldpress_library_type SHARED)
+  set(coldpress_hidden OFF)
+endif()
+function(coldpress_compiled_component component)
   set(target coldpress_${component})
-  add_library(${target} STATIC ${ARGN})
+  add_library(${target} ${coldpress_library_type} ${ARGN})
   coldpress_component(${component} ${target})
   coldpress_compiled(${target})
 endfunction()
@@ -34,8 +41,10 @@ endfunction()
 # The settings that all compiled parts of a component share.
 function(coldpress_compiled target)
   coldpress_warnings(${target})
-  set_target_properties(${target} PROPERTIES
-    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  if(coldpress_hidden)
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
 endfunction()
 
 # Sets <result> to the files that match the patterns; the next build finds files that are added later.

@@ -5,7 +5,7 @@
 #   --networks the programs t1, gru, wavenet, transformer, resnet and residual, each with kernels that are compiled in and with
 #              precompiled kernels: CPU seconds (median of three), memory, bytes of code and data in the object, at -O2
 #   --check    only what is the same on every machine, beside its limits in limits.txt: bytes of programs, functions in object
-#              files, and memory of compilations. Fails if a figure is more than 10 % above its limit. Exits with 77 if
+#              files, and memory that compilations allocate. Fails if a figure is more than 10 % above its limit. Exits with 77 if
 #              the limits belong to another compiler
 #   --accept   writes a new limits.txt
 # The amount of work is measured as the memory that g++ allocates while it compiles, as -fmem-report counts it with garbage
@@ -46,35 +46,24 @@ text_size() { size "$1" | awk 'END { print $1 }'; }
 stripped_size() { strip "$folder/t1" && stat -c %s "$folder/t1"; }
 functions() { nm --defined-only "$1" | awk '$2 ~ /^[tTwW]$/ { ++n } END { print n }'; }
 
-# Memory of one compilation, in kilobytes. Unless g++ is told, it collects garbage depending on the machine's memory.
-peak_kilobytes() {  # COMMAND...: the largest resident set of a process
-  "$@" -wrapper "$time,-a,-o,$folder/peaks,-f,%M" --param=ggc-min-heapsize=131072 --param=ggc-min-expand=100
-  sort -n "$folder/peaks" | tail -n 1
-  rm "$folder/peaks"
-}
-handed_out_kilobytes() {  # COMMAND...: the sizes of -fmem-report, which are in bytes, k or M
+# The memory that one compilation allocates: the sizes of -fmem-report, which are in bytes, k or M.
+handed_out_kilobytes() {  # COMMAND...
   "$@" -fmem-report --param=ggc-min-heapsize=16777216 2>&1 |
     awk '/^Size +Allocated +Used/ { sizes = 1; next } /^Total/ { sizes = 0 }
          sizes { sum += $3 ~ /M$/ ? $3 * 1024 : $3 ~ /k$/ ? $3 + 0 : $3 / 1024 } END { printf "%d\n", sum }'
 }
 
-figures() {  # name value
+figures() {  # name value; the objects are those of the compilations that are measured
   residual 3
-  residual 11
-  t1_object
   echo "header_preprocessed_bytes $(compile -E -P "$folder/header.cpp" | wc -c)"
   echo "header_handed_out_kilobytes $(handed_out_kilobytes header)"
-  echo "header_peak_kilobytes $(peak_kilobytes header)"
   echo "t1_handed_out_kilobytes $(handed_out_kilobytes t1_object)"
-  echo "t1_peak_kilobytes $(peak_kilobytes t1_object)"
   echo "t1_code_bytes $(text_size "$folder/t1.o")"
   echo "t1_functions $(functions "$folder/t1.o")"
   t1
   echo "t1_stripped_bytes $(stripped_size)"
   for program in t1 resnet; do
-    linked $program
     echo "linked_${program}_handed_out_kilobytes $(handed_out_kilobytes linked $program)"
-    echo "linked_${program}_peak_kilobytes $(peak_kilobytes linked $program)"
     echo "linked_${program}_code_bytes $(text_size "$folder/linked_$program.o")"
   done
   for program in gru wavenet; do  # no kernel of another kind of layer
@@ -82,7 +71,6 @@ figures() {  # name value
     echo "${program}_code_bytes $(text_size "$folder/$program.o")"
   done
   echo "residual_handed_out_kilobytes $(handed_out_kilobytes residual 11)"
-  echo "residual_peak_kilobytes $(peak_kilobytes residual 11)"
   echo "residual_functions $(functions "$folder/residual11.o")"
   echo "convolution_code_bytes $((($(text_size "$folder/residual11.o") - $(text_size "$folder/residual3.o")) / 8))"
 }
@@ -113,10 +101,6 @@ if [ "$task" = networks ]; then
     done
   done
   exit
-fi
-
-if [ "$task" != table ]; then
-  time=$(type -P time) || skip "peaks of memory need GNU time, Debian's package 'time'"
 fi
 
 if [ "$task" = accept ]; then

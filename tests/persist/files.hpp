@@ -34,6 +34,18 @@ inline std::string capnp(std::string const& action, std::string const& schema, s
   return content(folder / "out");
 }
 
+/// Of this many bits one is flipped: one or two of each byte are, and in nightly every one.
+inline constexpr std::size_t bits_per_flip = COLDPRESS_NIGHTLY ? 1 : 5;
+/// f(the bytes with one bit flipped, the number of the bit), again and again.
+template <class F>
+void flip_bits(std::string const& bytes, F f) {
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += bits_per_flip) {
+    std::string spoilt = bytes;
+    spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+    f(spoilt, bit);
+  }
+}
+
 inline std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span{text}); }
 inline std::string text_of(std::vector<std::byte> const& bytes) {
   return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};

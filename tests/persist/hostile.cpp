@@ -60,17 +60,15 @@ void check_every_spoilt(std::string const& bytes, std::string const& file, IsAsB
     CHECK_THROWS_AS(is_as_before(bytes.substr(0, size)), FormatError);
   }
   std::size_t refused = 0;
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-    std::string spoilt = bytes;
-    spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+  flip_bits(bytes, [&](std::string const& spoilt, std::size_t bit) {
     try {
       if (!is_as_before(spoilt)) FAIL_CHECK("bit " << bit << " makes something else of it");
     } catch (Error const& error) {
       ++refused;
       if (error.file() != file || error.sentence().empty()) FAIL_CHECK("bit " << bit << ": " << error.what());
     }
-  }
-  CHECK(refused > 6 * bytes.size());  // the others are padding
+  });
+  CHECK(refused > 6 * bytes.size() / bits_per_flip);  // the others are padding
   for (std::string const& tail : {std::string(1, '\0'), std::string(8, '\0'), std::string{"("}, std::string(3, '\x11')})
     CHECK_THROWS_AS(is_as_before(bytes + tail), FormatError);
 }
@@ -78,7 +76,7 @@ void check_every_spoilt(std::string const& bytes, Model const& model) {
   check_every_spoilt(bytes, "test.juice", [&](std::string const& read) { return same(parse(read), model); });
 }
 
-TEST_CASE("a file cut at any byte is refused, one with any bit flipped is refused or the same", "[hostile]") {
+TEST_CASE("a file cut at any byte is refused, one with a bit flipped is refused or the same", "[hostile]") {
   Model const model = varied_model();
   std::string const packed = text_of(serialize(model));
   CHECK(packed.size() > 2000);
@@ -99,7 +97,7 @@ TEST_CASE("nothing behind the bytes of a message is read, wherever it is cut", "
   }
 }
 
-TEST_CASE("a checkpoint cut at any byte is refused, one with any bit flipped is refused or the same", "[hostile]") {
+TEST_CASE("a checkpoint cut at any byte is refused, one with a bit flipped is refused or the same", "[hostile]") {
   dynamic::SequentialConfig net;
   net.add_input("x", {3}).add_layer({"fc", Linear{.output_size = 3}});
   Checkpoint checkpoint{.model = {.config = container("net", net), .weights = {tensor("fc-0", {3, 3})}}};
@@ -128,9 +126,7 @@ TEST_CASE("bits flipped in a file of Juice, which has no checksum, harm nothing"
   for (char const* action : {"encode", "encode --packed"}) {
     std::string const bytes = capnp(action, juice_schema, text);
     for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_THROWS_AS(parse(bytes.substr(0, size)), FormatError);
-    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-      std::string spoilt = bytes;
-      spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+    flip_bits(bytes, [](std::string const& spoilt, std::size_t bit) {
       try {
         Model const model = parse(spoilt);
         for (auto const& weight : model.weights) {
@@ -140,7 +136,7 @@ TEST_CASE("bits flipped in a file of Juice, which has no checksum, harm nothing"
         }
       } catch (Error const&) {
       }
-    }
+    });
   }
 }
 
