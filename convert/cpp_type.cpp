@@ -54,7 +54,7 @@ std::string comment_on_use(CppTypeOptions const& options, std::size_t inputs) {
 }  // namespace
 
 std::string cpp_type(persist::Model const& model, CppTypeOptions const& options) {
-  dynamic::check_cpp_namespace(options.name_space);
+  check_namespace(options.name_space);
   dynamic::CppNetwork const network = dynamic::cpp_network(model.config, options.input, {});
 
   std::string text = "// A network of " + counted(network.layers, "layer") + " with " +
@@ -74,6 +74,8 @@ std::string cpp_type(persist::Model const& model, CppTypeOptions const& options)
          "}  // namespace " +
          options.name_space + "\n";
 }
+
+void check_namespace(std::string_view name) { dynamic::check_cpp_namespace(name); }
 
 std::string namespace_of(std::string const& path) {
   // Functions that headers of C declare. A file may have such a name, a namespace may not.

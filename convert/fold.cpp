@@ -1,6 +1,8 @@
 #include <coldpress/convert/fold.hpp>
 
-#include <dynamic/wiring.hpp>
+#include <coldpress/core/counted.hpp>
+
+#include "fold_wiring.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +14,6 @@
 namespace coldpress::convert {
 namespace {
 
-using dynamic::LayerConfig;
-using dynamic::SequentialConfig;
 using persist::NamedTensor;
 
 /// How a layer's weight and its output are ordered by outputs.
@@ -29,17 +29,32 @@ struct Outputs {
     return groups >= 1 && weight.shape.size() > 1 && weight.shape[0] % groups == 0 && count % groups == 0 &&
            weight.shape[1] == count / groups;
   }
+  /// Whether they are along this axis after their values were given another shape: all values of an output come one
+  /// after another, or all outputs of a place do.
+  bool stay(Shape const& shape, int axis) const {
+    int const a = axis < 0 ? shape.rank() + axis : axis;
+    if (a < 0 || a >= shape.rank()) return false;
+    auto const one = [](Index extent) { return extent == 1; };
+    auto const *const extents = shape.extents, *const end = extents + shape.rank();
+    return (std::ranges::count(axes, 0) > 0 && std::all_of(extents, extents + a, one)) ||
+           (std::ranges::count(axes, -1) > 0 && std::all_of(extents + a + 1, end, one));
+  }
 };
 
-std::optional<Outputs> outputs_of(LayerConfig const& layer, NamedTensor const& weight) {
-  // Images are {channels, height, width}, sequences {steps, channels}, and have filters of one axis.
-  std::vector<int> const axes = weight.shape.size() == 3 ? std::vector{1, -1} : std::vector{0, -3};
+/// Nothing for a layer that is no convolution or dense layer. The weight is not read before.
+std::optional<Outputs> outputs_of(LayerConfig const& layer) {
   if (auto const* linear = std::get_if<Linear>(&layer.layer_type))
     return Outputs{linear->output_size, false, 1, linear->last_axis ? std::vector{-1} : std::vector{0, -1}};
   if (auto const* convolution = std::get_if<Convolution>(&layer.layer_type))
-    return Outputs{convolution->num_output, false, 1, axes};
+    return Outputs{convolution->num_output, false, 1, {}};
   if (auto const* transposed = std::get_if<ConvolutionTranspose>(&layer.layer_type))
-    return Outputs{transposed->num_output, true, transposed->groups, axes};
+    return Outputs{transposed->num_output, true, transposed->groups, {}};
+  return {};
+}
+/// The shape that a layer gives to values which it passes on. That of Flatten is any with one axis.
+std::optional<Shape> view_of(LayerConfig const& layer) {
+  if (auto const* reshape = std::get_if<Reshape>(&layer.layer_type)) return reshape->shape;
+  if (std::holds_alternative<Flatten>(layer.layer_type)) return Shape{1};
   return {};
 }
 bool has_bias(LayerConfig const& layer) {
@@ -60,12 +75,12 @@ void give_bias(LayerConfig& layer) {
 
 class Folding {
  public:
-  explicit Folding(persist::Model& model) : model_(model), in_file_(model.weights.size()) {
+  explicit Folding(persist::Model& model) : model_(model), in_file_(model.weights.size()), wiring_(model.config) {
     survey(model.config);
     for (std::size_t i = 0; i < in_file_; ++i) places_[model.weights[i].name] = i;
   }
 
-  std::vector<std::string> all() {
+  FoldedNormalizations all() {
     fold(model_.config);
     std::vector<NamedTensor> weights;
     for (std::size_t i = 0; i < in_file_; ++i) {
@@ -74,24 +89,17 @@ class Folding {
         weights.push_back(std::move(model_.weights[bias->second]));
     }
     model_.weights = std::move(weights);
-    return std::move(folded_);
+    return std::move(done_);
   }
 
  private:
-  static constexpr std::string_view generated = "SEQUENTIAL_";  // names that count layers
-
-  /// Counts, in the whole network, how often each value is read, and notes which weights have names of their own.
+  /// Notes which weights have names of their own.
   void survey(LayerConfig const& layer) {
-    for (std::string const& name : layer.inputs) {
-      ++readers_[name];
-      counts_layers_ = counts_layers_ || name.starts_with(generated);
-    }
     for (auto const& weight : layer.params) {
       if (!weight.name.empty()) named_weights_.insert(weight.name);
     }
     if (auto const* container = std::get_if<SequentialConfig>(&layer.layer_type)) {
       for (LayerConfig const& inner : container->layers) survey(inner);
-      for (std::string const& name : layer.outputs) ++readers_[name];  // which it takes from within
     }
   }
 
@@ -103,79 +111,91 @@ class Folding {
     kept.reserve(layers.size());
     for (std::size_t i = 0; i < layers.size(); ++i) {
       fold(layers[i]);
-      if (!kept.empty() && fold(kept.back(), layers[i])) {
-        auto& outputs = kept.back().outputs;
-        outputs = layers[i].outputs;
-        if (outputs.empty() && i + 1 == layers.size()) outputs = {generated_name(layers[i], i, true, "")};
-        folded_.push_back(layers[i].name);
-      } else {
-        kept.push_back(std::move(layers[i]));
+      bool folded = false;
+      if (auto const* const normalization = std::get_if<BatchNormalization>(&layers[i].layer_type)) {
+        try {
+          LayerConfig& before = fold(kept, layers[i], *normalization);
+          before.outputs = layers[i].outputs;
+          if (before.outputs.empty() && i + 1 == layers.size())
+            before.outputs = {dynamic::generated_name(layers[i], i, true, "")};
+          done_.folded.push_back(layers[i].name);
+          folded = true;
+        } catch (Refusal const& refusal) {
+          done_.kept.push_back({layers[i].name, refusal.reason});
+        }
       }
+      if (!folded) kept.push_back(std::move(layers[i]));
     }
     layers = std::move(kept);
   }
 
   /// The place of a weight that no other layer has, and that has so many values, if a number is given.
-  std::optional<std::size_t> own(std::string const& name, std::size_t values = 0) const {
+  std::size_t own(std::string const& name, std::size_t values = 0) const {
+    std::string const shown = "the weight '" + persist::printable(name) + "'";
     auto const found = places_.find(name);
-    if (found == places_.end() || named_weights_.count(name) > 0) return {};
-    if (values > 0 && model_.weights[found->second].values.size() != values) return {};
+    if (found == places_.end()) refuse(shown + " is not in the file");
+    if (named_weights_.count(name) > 0) refuse("other layers share " + shown);
+    std::size_t const size = model_.weights[found->second].values.size();
+    if (values > 0 && size != values)
+      refuse(shown + " has " + counted(size, "value") + ", and not one for each of " + counted(values, "output"));
     return found->second;
   }
-  bool names_weights(LayerConfig const& layer) const {
-    return std::ranges::any_of(layer.params, [](auto const& weight) { return !weight.name.empty(); });
-  }
-  /// Whether `after` reads what `before` makes, and nothing else does.
-  bool alone(LayerConfig const& before, LayerConfig const& after) const {
-    if (before.outputs.size() > 1 || after.inputs.size() > 1 || after.outputs.size() > 1 || counts_layers_)
-      return false;
-    if (before.outputs.empty()) return after.inputs.empty();
-    std::string const& value = before.outputs[0];
-    if (!after.inputs.empty() && after.inputs[0] != value) return false;
-    if (after.outputs == before.outputs) return true;  // in place
-    auto const readers = readers_.find(value);
-    return (readers == readers_.end() ? 0 : readers->second) == after.inputs.size();
+  static void refuse_named_weights(LayerConfig const& layer) {
+    if (std::ranges::any_of(layer.params, [](auto const& weight) { return !weight.name.empty(); }))
+      refuse("'" + persist::printable(layer.name) + "' has weights with names of their own, which layers may share");
   }
 
-  bool fold(LayerConfig& before, LayerConfig const& after) {
-    auto const* const normalization = std::get_if<BatchNormalization>(&after.layer_type);
-    if (!normalization || !alone(before, after) || names_weights(before) || names_weights(after)) return false;
-    auto const weight = own(before.name + "-0");
-    if (!weight) return false;
-    auto const outputs = outputs_of(before, model_.weights[*weight]);
-    if (!outputs || !outputs->fit(model_.weights[*weight]) ||
-        std::ranges::count(outputs->axes, normalization->axis) == 0)
-      return false;
+  /// Folds a normalisation, and returns the layer whose value it read. Throws Refusal, and has changed nothing then.
+  LayerConfig& fold(std::vector<LayerConfig>& kept, LayerConfig const& after, BatchNormalization const& normalization) {
+    std::size_t const read = wiring_.before(kept, after);
+    std::size_t place = read;
+    while (view_of(kept[place])) place = wiring_.before({kept.data(), place}, kept[place]);
+    LayerConfig& before = kept[place];
+    std::string const shown = "'" + persist::printable(before.name) + "' (" +
+                              persist::camel_case(dynamic::type_name(before.layer_type)) + ")";
+    auto outputs = outputs_of(before);
+    if (!outputs) refuse("it comes after " + shown + ", which is no convolution or dense layer");
+    refuse_named_weights(before), refuse_named_weights(after);
+    // Dense layers and convolutions name their weights alike.
+    static constexpr auto names_before = Linear{.output_size = 1}.parameters({1});
+    static constexpr auto names_after = BatchNormalization{}.parameters({1});
+    auto const weight = own(before.name + std::string{names_before[0].suffix});
+    if (!outputs->fit(model_.weights[weight])) refuse("the weight of " + shown + " has not its shape");
+    // Images are {channels, height, width}, sequences {steps, channels}, and have filters of one axis.
+    if (outputs->axes.empty())
+      outputs->axes = model_.weights[weight].shape.size() == 3 ? std::vector{1, -1} : std::vector{0, -3};
+    if (place == read ? std::ranges::count(outputs->axes, normalization.axis) == 0
+                      : !outputs->stay(*view_of(kept[read]), normalization.axis))
+      refuse("its axis " + std::to_string(normalization.axis) + " is not that of the outputs of " + shown);
     auto const size = static_cast<std::size_t>(outputs->count);
-    std::array<std::size_t, 4> of_normalization{};
-    for (std::size_t k = 0; k < 4; ++k) {
-      auto const place = own(after.name + std::array{"-0", "-0-bias", "-0-mean", "-0-variance"}[k], size);
-      if (!place) return false;
-      of_normalization[k] = *place;
-    }
-    std::string const bias = before.name + "-0-bias";
-    auto const given = own(bias, size);
-    if (has_bias(before) ? !given : places_.count(bias) + named_weights_.count(bias) > 0) return false;
+    std::array<std::size_t, names_after.size()> of_normalization{};
+    for (std::size_t k = 0; k < of_normalization.size(); ++k)
+      of_normalization[k] = own(after.name + std::string{names_after[k].suffix}, size);
+    std::string const bias = before.name + std::string{names_before[1].suffix};
+    std::optional<std::size_t> given;
+    if (has_bias(before)) given = own(bias, size);
+    if (!given && places_.count(bias) + named_weights_.count(bias) > 0)
+      refuse("the name '" + persist::printable(bias) + "' of a new bias is taken");
 
-    auto const number = [&](std::size_t place, std::size_t k) { return double{model_.weights[place].values[k]}; };
+    auto const number = [&](std::size_t which, std::size_t k) { return double{model_.weights[which].values[k]}; };
     auto const [scales, biases, means, variances] = of_normalization;
     std::vector<double> factors;
     std::vector<float> sums;
     for (std::size_t k = 0; k < size; ++k) {
-      factors.push_back(number(scales, k) / std::sqrt(number(variances, k) + double{normalization->epsilon}));
+      factors.push_back(number(scales, k) / std::sqrt(number(variances, k) + double{normalization.epsilon}));
       double const start = given ? number(*given, k) : 0;
       sums.push_back(static_cast<float>(factors[k] * (start - number(means, k)) + number(biases, k)));
     }
-    scale(model_.weights[*weight], *outputs, factors);
+    scale(model_.weights[weight], *outputs, factors);
     if (given) {
       model_.weights[*given].values = std::move(sums);
     } else {
-      new_biases_[*weight] = places_[bias] = model_.weights.size();
+      new_biases_[weight] = places_[bias] = model_.weights.size();
       model_.weights.push_back({bias, {outputs->count}, std::move(sums)});
       give_bias(before);
     }
     gone_.insert(of_normalization.begin(), of_normalization.end());
-    return true;
+    return kept[read];
   }
 
   static void scale(NamedTensor& weight, Outputs const& outputs, std::vector<double> const& factors) {
@@ -191,17 +211,16 @@ class Folding {
 
   persist::Model& model_;
   std::size_t in_file_;  // the number of weights; new ones come behind them
-  std::map<std::string, std::size_t> readers_;
+  FoldWiring wiring_;
   std::set<std::string> named_weights_;
   std::map<std::string, std::size_t> places_;      // of weights, by their names
   std::map<std::size_t, std::size_t> new_biases_;  // by the places of the weights that they follow
   std::set<std::size_t> gone_;
-  bool counts_layers_ = false;
-  std::vector<std::string> folded_;
+  FoldedNormalizations done_;
 };
 
 }  // namespace
 
-std::vector<std::string> fold_batch_normalization(persist::Model& model) { return Folding{model}.all(); }
+FoldedNormalizations fold_batch_normalization(persist::Model& model) { return Folding{model}.all(); }
 
 }  // namespace coldpress::convert

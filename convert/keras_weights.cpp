@@ -1,4 +1,5 @@
 // Keras' layers with one matrix, and normalisations.
+#include "complement.hpp"
 #include "keras_kinds.hpp"
 
 namespace coldpress::convert::keras {
@@ -54,7 +55,7 @@ Value add_batch_normalization(Builder& builder, Layer const& layer, Value const&
   builder.set(layer.name + "-0-variance", builder.read(layer.place, number + 1, "moving_variance", {channels}).values);
   BatchNormalization normalization{.epsilon = layer.config.number("epsilon", 1e-3f), .axis = x.is_image() ? 0 : -1};
   // Keras says how much of the average stays.
-  float const moved = 1 - layer.config.number("momentum", 0.99f);
+  float const moved = complement(layer.config.number("momentum", 0.99f));
   if (moved > 0 && moved < 1) normalization.momentum = moved;
   return builder.add(layer.name, normalization, x);
 }

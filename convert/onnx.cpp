@@ -2,6 +2,7 @@
 
 #include <coldpress/persist/model.hpp>
 
+#include "onnx_metadata.hpp"
 #include "onnx_names.hpp"
 #include "onnx_operators.hpp"
 #include "onnx_patterns.hpp"
@@ -258,9 +259,11 @@ Conversion read_onnx(std::string const& path, OnnxOptions const& options) {
     }
     onnx::Import import{graph, inputs, options.steps_first};
     auto config = import.run();
+    auto entries = std::move(graph.metadata);
     graph = {};
     Conversion conversion = fill(std::move(config), import.take_weights());
     conversion.model.name = conversion.model.config.name;
+    onnx::set_entries(conversion.model, std::move(entries));
     return conversion;
   });
 }

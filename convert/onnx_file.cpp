@@ -28,7 +28,7 @@ class Parts {
   void count_model(Bytes model) {
     each(model, [&](int field, Bytes part) {
       if (field == proto::Model::kGraphFieldNumber) count_graph(part);
-      if (field == proto::Model::kOpsetImportFieldNumber) add();
+      if (field == proto::Model::kOpsetImportFieldNumber || field == proto::Model::kMetadataPropsFieldNumber) add();
     });
   }
 
@@ -40,7 +40,7 @@ class Parts {
   void add() {
     if (++count_ > max_parts) {
       throw FormatError{"has more than " + std::to_string(max_parts) +
-                        " nodes, attributes, constants, inputs and names of values"};
+                        " nodes, attributes, constants, inputs, names of values and entries"};
     }
   }
   void count_graph(Bytes graph) {
@@ -160,6 +160,7 @@ Graph graph_of(proto::Model& model) {
     if (!graph.constants.contains(input.name())) graph.inputs.push_back(input_of(input));
   }
   for (proto::ValueInfo const& output : model.graph().output()) graph.outputs.push_back(output.name());
+  for (proto::Entry const& entry : model.metadata_props()) graph.metadata.push_back({entry.key(), entry.value()});
   return graph;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/shape.hpp>
+#include <coldpress/persist/model.hpp>
 
 #include <map>
 #include <memory>
@@ -92,6 +93,7 @@ struct Graph {
   std::map<std::string, Constant> constants = {};  // initialisers
   std::vector<Input> inputs = {};                  // without those that are initialisers
   std::vector<std::string> outputs = {};
+  std::vector<persist::Entry> metadata = {};
 };
 
 /// What a message calls a node: Conv '/conv1/Conv'.

@@ -64,6 +64,10 @@ std::string ModelWriter::unique(std::string const& name, Taken& taken) {
   return all;
 }
 
+void ModelWriter::add_entry(persist::Entry const& entry) {
+  auto& added = *model_.add_metadata_props();
+  added.set_key(entry.key), added.set_value(entry.value);
+}
 void ModelWriter::add_input(Name const& name, Shape const& sample, bool whole_numbers) {
   describe(*model_.mutable_graph()->add_input(), name, sample, whole_numbers ? int64 : float32);
 }

@@ -37,6 +37,7 @@ class ModelWriter {
  public:
   explicit ModelWriter(std::string const& name);
 
+  void add_entry(persist::Entry const& entry);
   void add_input(Name const& name, Shape const& sample, bool whole_numbers);
   void add_output(Name const& name, Shape const& sample);
   void add_node(std::string const& name, std::string_view op, std::vector<Name> const& inputs,

@@ -1,4 +1,5 @@
 // Normalisations.
+#include "complement.hpp"
 #include "onnx_constants.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void batch_normalization(Call& call) {
     if (call.used(i)) refuse("its statistics are read");
   Index const channels = x.extent(1);
   BatchNormalization layer{.epsilon = call.number("epsilon", 1e-5f), .axis = x.place(1)};
-  float const momentum = 1 - call.number("momentum", 0.9f);
+  float const momentum = complement(call.number("momentum", 0.9f));
   if (momentum > 0 && momentum < 1) layer.momentum = momentum;
   call.set(
       with(x, call.network.add("", layer, {x.sample},

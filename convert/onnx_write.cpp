@@ -5,6 +5,7 @@
 #include <coldpress/persist/network.hpp>
 
 #include "onnx_exporters.hpp"
+#include "onnx_metadata.hpp"
 #include "weights.hpp"
 
 #include <algorithm>
@@ -57,6 +58,7 @@ class Export {
     for (int const output : graph_.outputs) need(output);
     take_weights(model);
     name_values(model.config.outputs);
+    for (persist::Entry const& entry : onnx::entries_of(model)) model_.add_entry(entry);
   }
   std::vector<std::byte> run() {
     for (int node = 0; node < static_cast<int>(graph_.nodes.size()); ++node) {

@@ -1,4 +1,5 @@
 // Normalisations, and softmax.
+#include "complement.hpp"
 #include "onnx_exporters.hpp"
 
 namespace coldpress::convert::onnx_out {
@@ -19,7 +20,9 @@ Name softmax_over(LayerWriter& w, SoftmaxOver const& layer) {
 Name batch_normalization(LayerWriter& w, BatchNormalization const& layer) {
   Index const axis = w.axis(layer.axis);
   std::vector<Name> const inputs{w.exchange(w.x(), 1, axis), w.weight(0), w.weight(1), w.weight(2), w.weight(3)};
-  return w.exchange(w.add("BatchNormalization", inputs, {{"epsilon", layer.epsilon}}), 1, axis);
+  return w.exchange(
+      w.add("BatchNormalization", inputs, {{"epsilon", layer.epsilon}, {"momentum", complement(layer.momentum)}}), 1,
+      axis);
 }
 Name layer_normalization(LayerWriter& w, LayerNormalization const& layer) {
   return w.add("LayerNormalization", {w.x(), w.weight(0), w.weight(1)}, {{"axis", -1}, {"epsilon", layer.epsilon}});

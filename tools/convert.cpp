@@ -56,10 +56,11 @@ std::string known_by_content(std::string const& path, std::vector<Format> const&
 }
 
 struct ConvertOptions {
-  std::string input, output, from, to, config, map;
+  std::string input, output, from, config, map;
+  std::vector<std::string> to;  // of which one may be given
   std::vector<Index> sample;
   std::vector<std::string> check;  // samples, and the outputs of the other framework for them
-  bool fold = false;
+  bool fold = false, seeded = false;
   convert::Options options;
   std::shared_ptr<Chosen> chosen = std::make_shared<Chosen>();
 };
@@ -130,8 +131,12 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     dynamic::declare_input(network, *how.input);
   }
   if (options.fold) {
-    auto const folded = convert::fold_batch_normalization(conversion.model);
-    show("folded into the layers before them: " + (folded.empty() ? "none" : joined(folded)));
+    auto const [folded, kept] = convert::fold_batch_normalization(conversion.model);
+    std::string text = "folded " + std::to_string(folded.size()) + " of " +
+                       counted(folded.size() + kept.size(), "normalisation") + " into the layers before" +
+                       (folded.empty() ? "" : ": " + joined(folded));
+    for (auto const& [name, reason] : kept) text += "\nkept " + name + ": " + reason;
+    show(text);
   }
   if (!options.check.empty()) check_outputs(conversion.model, options.check[0], options.check[1]);
   if (!to.transforms && !conversion.model.transforms.empty())
@@ -160,10 +165,12 @@ void prepare_type(TypeOptions& type, Format const& from, ConvertOptions const& o
 }
 
 void convert_file(ConvertOptions const& options) {
+  if (options.to.size() > 1)
+    throw CLI::ValidationError("--to", "or --as, which are the same, is given more than once: " + joined(options.to));
   auto const all = formats(options.chosen);
   std::string const content = options.from.empty() ? known_by_content(options.input, all) : options.from;
   Format const from = format_of("--from", content, options.input, all);
-  Format const to = format_of("--to", options.to, options.output, all);
+  Format const to = format_of("--to", options.to.empty() ? "" : options.to[0], options.output, all);
   if (options.chosen->size != 1 && from.name != "nam")
     throw CLI::ValidationError("--size", "is for .nam files, which may have several networks");
   if (options.chosen->channels_last && from.name != "keras")
@@ -173,6 +180,12 @@ void convert_file(ConvertOptions const& options) {
     throw CLI::ValidationError(whole ? "--steps-first" : "--one-sample", "is for ONNX models");
   if (!options.map.empty() && from.named == to.named)
     throw CLI::ValidationError("--map", "is for one file of weights whose tensors have names: safetensors or npz");
+  for (auto const& [option, given] :
+       {std::pair{"--allow-missing", options.options.allow_missing}, {"--seed", options.seeded}}) {
+    if (given && !from.weights_only)
+      throw CLI::ValidationError(option, "is for formats that have only weights, of which some may be missing, and " +
+                                             from.name + " has whole networks");
+  }
   if (!options.chosen->type.name_space.empty() && to.name != "type")
     throw CLI::ValidationError("--namespace", "is for a type in C++");
   if (from.name == "config" && to.name != "type")
@@ -194,6 +207,18 @@ void convert_file(ConvertOptions const& options) {
   if (from.read_network && to.write_network) return convert_network(from, to, options);
   if (from.read_array && to.write_array) return convert_array(from, to, options);
   throw CLI::ValidationError("--to", "is " + to.name + ", to which files of " + from.name + " cannot be converted");
+}
+
+CLI::Validator a_namespace() {
+  return {[](std::string& text) {
+            try {
+              convert::check_namespace(text);
+              return std::string{};
+            } catch (ConfigError const& error) {
+              return error.sentence();
+            }
+          },
+          ""};
 }
 
 std::string explanation() {
@@ -235,14 +260,17 @@ void add_convert(CLI::App& app) {
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
-  auto const add_format = [&](char const* option, std::string& chosen, char const* help, auto const& has) {
-    command->add_option(option, chosen, std::string{help} + joined(names(has)))
+  auto const add_format = [&](char const* option, auto& chosen, char const* help, auto const& has) {
+    return command->add_option(option, chosen, std::string{help} + joined(names(has)))
         ->type_name(name)
         ->check(one_of(names(has)));
   };
   add_format("--from", options->from,
              "The format of INPUT, if neither its content nor its ending says it: ", can_be_read);
-  add_format("--to,--as", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
+  add_format("--to,--as", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   command->add_option("--config", options->config, "File with the network that the weights are for")->type_name(file);
   command
       ->add_option("--map", options->map, "File with lines THEIRS = OURS, for names that are not those of the config")
@@ -275,14 +303,18 @@ void add_convert(CLI::App& app) {
   command
       ->add_option("--namespace", options->chosen->type.name_space,
                    "The namespace of a type in C++, if not the name of the file")
-      ->type_name(name);
+      ->type_name(name)
+      ->check(a_namespace());
   command->add_flag("--allow-missing", options->options.allow_missing,
                     "Weights that the file lacks have their initial values, not only biases");
-  command->add_option("--seed", options->options.seed, "Seed of these initial values")
-      ->type_name(number)
-      ->check(not_negative())
-      ->capture_default_str();
-  command->callback([options] { convert_file(*options); });
+  CLI::Option const* const seed = command->add_option("--seed", options->options.seed, "Seed of these initial values")
+                                      ->type_name(number)
+                                      ->check(not_negative())
+                                      ->capture_default_str();
+  command->callback([options, seed] {
+    options->seeded = seed->count() > 0;
+    convert_file(*options);
+  });
 }
 
 }  // namespace coldpress::command

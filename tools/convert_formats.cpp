@@ -53,6 +53,7 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen) {
        .write_network = [](std::string const& path, persist::Model const& model) { convert::write_nam(path, model); }},
       {.name = "onnx",
        .endings = {".onnx"},
+       .metadata = true,
        .read_network =
            [chosen](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
              chosen->onnx.input = options.input;

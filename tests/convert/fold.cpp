@@ -30,10 +30,17 @@ std::vector<std::vector<float>> outputs_of(persist::Model const& model) {
   return all;
 }
 /// Folds these layers and no others, and the outputs stay.
-void check_folds(LayerConfig const& config, std::vector<std::string> const& names) {
+void check_folds(LayerConfig const& config, std::vector<std::string> const& names,
+                 std::vector<convert::FoldedNormalizations::Kept> const& others = {}) {
   persist::Model const before = model_of(config);
   persist::Model after = before;
-  CHECK(convert::fold_batch_normalization(after) == names);
+  auto const [folded, kept] = convert::fold_batch_normalization(after);
+  CHECK(folded == names);
+  REQUIRE(kept.size() == others.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    CHECK(kept[i].name == others[i].name);
+    CHECK(kept[i].reason == others[i].reason);
+  }
   for (auto const& weight : after.weights) {
     for (std::string const& name : names) CHECK(!weight.name.starts_with(name + "-"));
   }
@@ -95,28 +102,82 @@ TEST_CASE("in a network with branches, a normalisation is folded if nothing else
   add("second", filters, {"b"}, "c"), add("second norm", BatchNormalization{}, {"c"}, "c");  // in place
   add("third", filters, {"c"}, "d"), add("third norm", BatchNormalization{}, {"d"}, "e");
   add("sum", Add{}, {"b", "e"}, "f"), add("both", Add{}, {"f", "d"}, "y");  // which reads the third
-  check_folds(network(graph), {"first norm", "second norm"});
+  std::vector<convert::FoldedNormalizations::Kept> const third{
+      {"third norm", "something else reads what 'third' makes"}};
+  check_folds(network(graph), {"first norm", "second norm"}, third);
   LayerConfig outer = sequential({network(graph), {"last", Linear{3}}, {"norm", BatchNormalization{}}}, Shape{2, 5, 5});
-  check_folds(outer, {"first norm", "second norm", "norm"});
+  check_folds(outer, {"first norm", "second norm", "norm"}, third);
 }
 
-TEST_CASE("a normalisation stays where folding would give another network") {
-  check_folds(sequential({{"norm", BatchNormalization{}}, {"dense", Linear{3}}}, Shape{4}), {});
-  check_folds(sequential({{"dense", Linear{3}}, {"relu", ReLU{}}, {"norm", BatchNormalization{}}}, Shape{4}), {});
-  check_folds(
+TEST_CASE("a normalisation is folded through layers that give the values another shape, and wherever it stands") {
+  // As of Conv1d with BatchNorm1d: rows of values are images of one row.
+  check_folds(sequential({{"image", Reshape{.shape = {3, 1, 8}}},
+                          {"conv", Convolution{.num_output = 4, .filter_shape = {1, 3}}},
+                          {"rows", Reshape{.shape = {4, 6}}},
+                          {"norm", BatchNormalization{}},
+                          {"image again", Reshape{.shape = {4, 1, 6}}},
+                          {"all", Convolution{.num_output = 5, .filter_shape = {1, 6}}},
+                          {"flat", Flatten{}},
+                          {"same", Reshape{.shape = {1, 5}}},
+                          {"next", BatchNormalization{.axis = -1}}},
+                         Shape{3, 8}),
+              {"norm", "next"});
+  check_folds(sequential({{"steps", Convolution{.num_output = 4, .filter_shape = 3}},
+                          {"apart", Reshape{.shape = {2, 3, 4}}},
+                          {"norm", BatchNormalization{.axis = 2}}},
+                         Shape{6, 4}),
+              {"norm"});
+  check_folds(sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 1}},
+                          {"rows", Reshape{.shape = {2, 2, 16}}},
+                          {"norm", BatchNormalization{.axis = 1}}},
+                         Shape{3, 4, 4}),
+              {}, {{"norm", "its axis 1 is not that of the outputs of 'conv' (convolution)"}});
+  check_folds(sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 1}},
+                          {"flat", Flatten{}},
+                          {"norm", BatchNormalization{}}},
+                         Shape{3, 2, 2}),
+              {}, {{"norm", "the weight 'norm-0' has 16 values, and not one for each of 4 outputs"}});
+  SequentialConfig graph;
+  graph.add_input("data", {4});
+  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs,
+                       std::string const& output) {
+    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {output}));
+  };
+  add("one", Linear{6}, {"data"}, "a"), add("two", Linear{6}, {"data"}, "b");
+  add("shape", Reshape{.shape = {6, 1}}, {"a"}, "c");
+  add("norm of two", BatchNormalization{}, {"b"}, "d"), add("norm of one", BatchNormalization{}, {"c"}, "e");
+  add("flat", Flatten{}, {"e"}, "f"), add("sum", Add{}, {"d", "f"}, "y");
+  check_folds(network(graph), {"norm of two", "norm of one"});
+  add("also reads", Add{}, {"a", "y"}, "z");
+  check_folds(network(graph), {"norm of two"}, {{"norm of one", "something else reads what 'one' makes"}});
+}
+
+TEST_CASE("a normalisation stays where folding would give another network, and the reason is said") {
+  auto const check_stays = [](LayerConfig const& config, std::string const& reason) {
+    check_folds(config, {}, {{"norm", reason}});
+  };
+  check_stays(sequential({{"norm", BatchNormalization{}}, {"dense", Linear{3}}}, Shape{4}), "no layer comes before it");
+  check_stays(sequential({{"dense", Linear{3}}, {"relu", ReLU{}}, {"norm", BatchNormalization{}}}, Shape{4}),
+              "it comes after 'relu' (relu), which is no convolution or dense layer");
+  check_stays(
       sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 1}}, {"norm", BatchNormalization{.axis = 1}}},
                  Shape{4, 4, 4}),
-      {});
-  check_folds(
+      "its axis 1 is not that of the outputs of 'conv' (convolution)");
+  check_stays(
       sequential({{"steps", Convolution{.num_output = 4, .filter_shape = 1}}, {"norm", BatchNormalization{.axis = 0}}},
                  Shape{4, 4}),
-      {});
+      "its axis 0 is not that of the outputs of 'steps' (convolution)");
   LayerConfig one{"one", Linear{4}}, two{"two", Linear{4}}, norm{"norm", BatchNormalization{}};
   one.params = two.params = {{.name = "shared"}};
-  check_folds(sequential({one, norm, two}, Shape{4}), {});
+  check_stays(sequential({one, norm, two}, Shape{4}),
+              "'one' has weights with names of their own, which layers may share");
   LayerConfig tied{"tied", TiedLinear{4}};
   tied.params = {{.name = "dense-0", .share_mode = dynamic::DimCheckMode::permissive}};
-  check_folds(sequential({{"dense", Linear{4}}, norm, tied}, Shape{4}), {});
+  check_stays(sequential({{"dense", Linear{4}}, norm, tied}, Shape{4}), "other layers share the weight 'dense-0'");
+  SequentialConfig graph;
+  graph.add_input("data", {4}), graph.add_layer({"dense", Linear{4}}).add_layer(norm).add_layer({"relu", ReLU{}});
+  graph.add_layer(wired({"sum", Add{}}, {"SEQUENTIAL_1", "data"}, {"y"}));
+  check_stays(network(graph), "layers read values whose names count layers, which would be counted anew");
 }
 
 TEST_CASE("a normalisation stays behind a weight that has not the layer's shape") {
@@ -130,7 +191,10 @@ TEST_CASE("a normalisation stays behind a weight that has not the layer's shape"
     for (char const* suffix : {"-0", "-0-bias", "-0-mean", "-0-variance"})
       model.weights.push_back({std::string{"norm"} + suffix, {1, 4}, std::vector<float>(4, 1.0f)});
     persist::Model const before = model;
-    CHECK(convert::fold_batch_normalization(model).empty());
+    auto const [folded, kept] = convert::fold_batch_normalization(model);
+    CHECK(folded.empty());
+    REQUIRE(kept.size() == 1);
+    CHECK(kept[0].reason.ends_with(" has not its shape"));
     CHECK(model == before);
   };
   Linear const dense{.output_size = 4, .has_bias = false};

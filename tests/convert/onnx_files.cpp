@@ -211,3 +211,51 @@ TEST_CASE("the content of a file says that it is an ONNX model") {
   CHECK_FALSE(is_onnx(folder.put("c", "")));
   CHECK_FALSE(is_onnx(folder / "none"));
 }
+
+TEST_CASE("names of classes are read as other programs write them, and what is no such text is metadata") {
+  if (!has()) return;
+  using namespace onnx_writer;
+  auto const read = [](std::vector<std::pair<std::string, std::string>> const& entries) {
+    std::string bytes =
+        onnx_writer::Model{.nodes = node("Relu", "relu", {"x"}, {"y"}), .constants = {}, .inputs = input("x", {0, 2})}
+            .bytes();
+    for (auto const& [key, value] : entries) bytes += part(14, part(1, key) + part(2, value));
+    TemporaryFolder const folder;
+    return read_onnx(folder.put("a.onnx", bytes)).model;
+  };
+  std::vector<std::string> const two{"cat", "a \"dog\""};
+  for (std::string const text :
+       {R"({0: 'cat', 1: 'a "dog"'})", R"({"1": "a \"dog\"", "0": "cat"})", R"([ "cat", 'a \x22dog\u0022',])"}) {
+    INFO(text);
+    CHECK(read({{"names", text}}).classes == two);
+    CHECK(read({{"names", text}}).metadata.empty());
+    CHECK(read({{"labels", R"(["other"])"}, {"class_names", text}}).classes == two);
+  }
+  CHECK(read({{"names", R"(["K\u00e4fer \ud83d\ude00"])"}}).classes == std::vector<std::string>{"Käfer 😀"});
+  for (std::string const text : {"",
+                                 "{}",
+                                 "[]",
+                                 "cat",
+                                 "{0: 'a'",
+                                 "{0: 'a'} b",
+                                 "{1: 'a'}",
+                                 "{0: 'a', 0: 'b'}",
+                                 "{0: 'a' 1: 'b'}",
+                                 "{'a': 'b'}",
+                                 "['a",
+                                 "[1]",
+                                 "['\\q']",
+                                 "['\\ud800']",
+                                 "['\\ud800\\u0041']",
+                                 "[\"\\u000a\"]",
+                                 "{4294967296: 'a'}",
+                                 "{0: 'a',, }",
+                                 "{-1: 'a'}",
+                                 "['a', ['b']]"}) {
+    INFO(text);
+    CHECK(read({{"names", text}}).classes.empty());
+    CHECK(read({{"names", text}}).metadata == std::vector<persist::Entry>{{"names", text}});
+  }
+  CHECK(read({{"a", "1"}, {"a", "2"}, {"", "3"}, {"b", "\x1b"}, {"c", "\xff"}}).metadata ==
+        std::vector<persist::Entry>{{"a", "1"}});
+}

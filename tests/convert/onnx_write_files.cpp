@@ -151,3 +151,30 @@ TEST_CASE("every built-in layer has a row in the table, which is that of the doc
     CHECK(contains(page, "| `" + row.name + "` | " + row.operators + " |\n"));
   }
 }
+
+TEST_CASE("the momentum of running statistics is the decimal number that it was") {
+  if (!has()) return;
+  for (float const momentum : {0.1f, 0.01f, 0.003f, 0.05f, 0.25f, 0.99f, 0.1234567f, 0.9999f}) {
+    INFO(momentum);
+    dynamic::SequentialConfig layers;
+    layers.add_input("x", {3}).add_layer({"norm", BatchNormalization{.momentum = momentum}});
+    auto const read = written_and_read(random_model({"n", layers}));
+    auto const& first = std::get<dynamic::SequentialConfig>(read.config.layer_type).layers.at(0);
+    CHECK(std::get<BatchNormalization>(first.layer_type).momentum == momentum);
+  }
+}
+
+TEST_CASE("names of classes and metadata are written and read again") {
+  if (!has()) return;
+  dynamic::SequentialConfig layers;
+  layers.add_input("x", {3}).add_layer({"fc", Linear{2}});
+  persist::Model model = random_model({"n", layers});
+  model.classes = {"a \"cat\" \\ or not", "it's a Käfer"};
+  model.metadata = {{"author", "me"}, {"license", ""}};
+  TemporaryFolder const folder;
+  write_onnx(folder / "a.onnx", model);
+  CHECK(contains(content(folder / "a.onnx"), R"({"0": "a \"cat\" \\ or not", "1": "it's a Käfer"})"));
+  auto const read = read_onnx(folder / "a.onnx").model;
+  CHECK(read.classes == model.classes);
+  CHECK(read.metadata == model.metadata);
+}

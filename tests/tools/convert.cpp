@@ -192,8 +192,7 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
   net.metadata = {{"author", "me"}};
   persist::write_model(juice, net);
   CHECK(output({"convert", juice, model}) == "note: " + model +
-                                                 " cannot hold the transforms of samples\nnote: " + model +
-                                                 " cannot hold the metadata: author\n" + model + ": 3 parameters\n");
+                                                 " cannot hold the transforms of samples\n" + model + ": 3 parameters\n");
   std::string const bytes = content(model);
   output({"convert", juice, folder / "same", "--to", "onnx"});
   CHECK(content(folder / "same") == bytes);
@@ -201,6 +200,7 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
   auto const read = persist::read_model(again);
   CHECK(read.weights == net.weights);
   CHECK(read.config.name == "net");
+  CHECK(read.metadata == net.metadata);
 
   dynamic::LayerConfig noise{"noise", RandomNormal{.shape = {1}}}, sum{"sum", Add{}};
   layers.layers[1].outputs = {"tanh"}, noise.outputs = {"noise"}, sum.inputs = {"tanh", "noise"};
@@ -356,9 +356,30 @@ TEST_CASE("convert folds batch normalisations if it is asked to") {
   };
   output({"convert", juice, folded});
   CHECK(layers(folded) == 3);
-  CHECK(contains(output({"convert", juice, folded, "--fold"}), "folded into the layers before them: "));
+  CHECK(contains(output({"convert", juice, folded, "--fold"}), "folded 1 of 1 normalisation into the layers before: "));
   CHECK(layers(folded) == 2);
-  CHECK(contains(output({"convert", folded, juice, "--fold"}), "folded into the layers before them: none\n"));
+  CHECK(
+      contains(output({"convert", folded, juice, "--fold"}), "folded 0 of 0 normalisations into the layers before\n"));
+  save(Network<Sequential<ReLU{}, Named<"norm", BatchNormalization{}>{}>, Shape{4}>{3}, juice);
+  CHECK(contains(output({"convert", juice, folded, "--fold"}),
+                 "folded 0 of 1 normalisation into the layers before\n"
+                 "kept norm: it comes after 'relu1' (relu), which is no convolution or dense layer\n"));
+}
+
+TEST_CASE("convert refuses options that say nothing of its files before it reads one") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const juice = folder / "a.juice", header = folder / "a.hpp", missing = folder / "none.juice";
+  save(Network<Sequential<Linear{3}>, Shape{4}>{3}, juice);
+  CHECK(contains(bad_use({"convert", missing, header, "--namespace", "a b"}),
+                 "--namespace: the namespace must be a C++ name such as amp or my::amp, got 'a b'"));
+  CHECK(contains(bad_use({"convert", missing, header, "--namespace", "std::a"}), "--namespace: "));
+  CHECK(contains(bad_use({"convert", juice, header, "--to", "npz", "--as", "type"}),
+                 "--to: or --as, which are the same, is given more than once: npz, type"));
+  CHECK(contains(bad_use({"convert", juice, missing, "--allow-missing"}),
+                 "--allow-missing: is for formats that have only weights, of which some may be missing, and juice has "
+                 "whole networks"));
+  CHECK(contains(bad_use({"convert", juice, missing, "--seed", "42"}), "--seed: is for formats that have only"));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST_CASE("what cannot be written leaves all files as they were") {
   Case const c;
   c.save();
   std::string const header = c.folder.put("other.hpp", "mine"), weights = c.folder.put("other.juice", "mine");
-  CHECK(contains(failure({"convert", c.juice, header, "--namespace", "my net"}), "'my net'"));
+  CHECK(contains(bad_use({"convert", c.juice, header, "--namespace", "my net"}), "'my net'"));
   CHECK(bad_use({"convert", c.config, weights}) ==
         "--to: is juice, and " + c.config +
             " is a config, which has no weights\nRun with --help for more information.\n");

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace coldpress::convert {
 
@@ -32,6 +33,9 @@ struct CppTypeOptions {
 /// Throws what making a network from the config throws; UnsupportedError, which names every layer that cannot be part
 /// of a type and the reason; ConfigError if the namespace is not a C++ name.
 [[nodiscard]] std::string cpp_type(persist::Model const& model, CppTypeOptions const& options = {});
+
+/// Throws ConfigError if this is no name for a namespace of the user's own: amp, or my::amp.
+void check_namespace(std::string_view name);
 
 /// A namespace that is named after a file: my_net for "nets/my-net.hpp".
 [[nodiscard]] std::string namespace_of(std::string const& path);

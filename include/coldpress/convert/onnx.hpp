@@ -30,7 +30,7 @@ struct OnnxOptions {
 /// model's input without the axis that counts samples. What can be computed of constants is; several operators that are
 /// one layer become that layer; values are permuted only where something depends on their order. Layers are named after
 /// PyTorch's modules where the file tells them, and outputs as in the file. `filled` says which tensor of the model
-/// each weight is.
+/// each weight is. Metadata of the model are kept, and the names of classes in "names", "class_names" or "labels".
 ///
 /// Throws UnsupportedError, which lists all operators that are in the way, with their nodes and why; FileError;
 /// FormatError if the file is damaged; ShapeError if the input leaves extents open that options.input does not give.
@@ -41,8 +41,9 @@ struct OnnxOptions {
 /// and output is "batch", behind which a sample has its own. Inputs and outputs have the names of the config, nodes and
 /// the values that they compute those of layers, and constants those of weights. An input that only selects, as words
 /// do for an Embedding, is of int64, and everything else of float32. Layers are as in inference; losses, statistics,
-/// and inputs that only these read are left out, and so are the metadata and the transforms of samples. `input` is the
-/// shape of one sample, if the config declares none, or sequences of another length.
+/// and inputs that only these read are left out, and so are the transforms of samples. The metadata are those of the
+/// model, and the names of classes the text {"0": "cat", "1": "dog"} of its key "names". `input` is the shape of one
+/// sample, if the config declares none, or sequences of another length.
 ///
 /// Throws UnsupportedError, which lists all layers that ONNX's operators cannot express, with why, or if the weights
 /// have more than 2 GiB, or if the library was built without protobuf; FormatError for weights that do not fit the
