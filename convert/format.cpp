@@ -53,13 +53,23 @@ std::string_view format_of_members(std::string const& path) {
   return any(".npy") ? "npz" : "";
 }
 
-/// What the first key of an object says that only one of the formats has.
-std::string_view format_of_json(std::string_view begin) {
-  if (begin.find_first_not_of(" \t\r\n") == std::string_view::npos || begin[begin.find_first_not_of(" \t\r\n")] != '{')
+/// What the first key of an object says that only one of the formats has. It may come behind the weights.
+std::string_view format_of_json(data::PositionedFile const& file, std::string bytes) {
+  if (auto const first = bytes.find_first_not_of(" \t\r\n"); first == std::string::npos || bytes[first] != '{')
     return "";
-  auto const in_shape = begin.find("\"in_shape\""), architecture = begin.find("\"architecture\"");
-  if (in_shape == architecture) return "";
-  return in_shape < architecture ? "rtneural" : "nam";
+  constexpr std::uint64_t most_searched = std::uint64_t{1} << 26;
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  constexpr std::string_view of_rtneural = "\"in_shape\"", of_nam = "\"architecture\"";
+  for (std::uint64_t read = bytes.size();;) {
+    auto const in_shape = bytes.find(of_rtneural), architecture = bytes.find(of_nam);
+    if (in_shape != architecture) return in_shape < architecture ? "rtneural" : "nam";
+    if (read >= std::min(file.size(), most_searched)) return "";
+    bytes.erase(0, bytes.size() - std::min(bytes.size(), of_nam.size() - 1));  // a key may be in two pieces
+    auto const kept = bytes.size(), more = static_cast<std::size_t>(std::min<std::uint64_t>(piece, file.size() - read));
+    bytes.resize(kept + more);
+    file.read(read, std::as_writable_bytes(std::span{bytes}.subspan(kept)));
+    read += more;
+  }
 }
 
 }  // namespace
@@ -75,7 +85,7 @@ std::string_view format_of_content(std::string const& path) {
     if (begin.starts_with(of_zip) || begin.starts_with(of_empty_zip)) return format_of_members(path);
     if (is_safetensors(begin, file.size())) return "safetensors";
     if (is_pickle(begin)) return "pickle";
-    return is_onnx(path) ? "onnx" : format_of_json(begin);
+    return is_onnx(path) ? "onnx" : format_of_json(file, bytes);
   } catch (Error const&) {
     return "";  // the reader of the format that the ending says will say what is wrong
   }

@@ -97,12 +97,12 @@ std::optional<std::string> Renaming::exactly(std::string_view name) const {
   return {};
 }
 
-void Renaming::expect_all_applied() const {
+void Renaming::expect_all_applied(std::string const& more) const {
   std::string idle;
   for (std::size_t i = 0; i < applied_.size(); ++i) {
     if (!applied_[i]) idle += (idle.empty() ? "" : ", ") + line_of(names_.lines[i]);
   }
-  if (!idle.empty()) throw MismatchError{"the map is for other names; the file has nothing for " + idle};
+  if (!idle.empty()) throw MismatchError{"the map is for other names; the file has nothing for " + idle + more};
 }
 
 }  // namespace coldpress::convert

@@ -17,8 +17,8 @@ class Renaming {
   std::optional<std::string> operator()(std::string_view name);
   /// The new name after the line that has exactly this name; nothing if there is none.
   std::optional<std::string> exactly(std::string_view name) const;
-  /// Throws MismatchError, which names all lines that have never applied.
-  void expect_all_applied() const;
+  /// Throws MismatchError, which names all lines that have never applied, and ends with what else is to be said.
+  void expect_all_applied(std::string const& more) const;
 
  private:
   NameMap const& names_;

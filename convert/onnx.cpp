@@ -123,7 +123,9 @@ bool has_sequences(Graph const& graph) {
 class Import {
  public:
   Import(Graph const& graph, Inputs const& inputs, bool steps_first)
-      : graph_(graph), steps_first_(steps_first), network_(inputs.samples(), steps_first || has_sequences(graph)) {
+      : graph_(graph),
+        steps_first_(steps_first),
+        network_(inputs.samples(), steps_first || has_sequences(graph), graph.producer == own_producer) {
     for (auto const& [name, constant] : graph.constants) values_.emplace(name, constant);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       std::string name = valid_name(graph.inputs[i].name);

@@ -72,9 +72,18 @@ Sample mask_of(Call& call, Heads const& q, Heads const& k) {
   return call.network.reshape(natural, heads == 1 ? Shape{queries, keys} : Shape{heads, queries, keys});
 }
 
+/// How many keys each sample has, {1}.
+Sample numbers_of_keys(Call& call) {
+  Value const numbers = call.value(6);
+  Sample const one = call.network.natural(numbers);
+  if (numbers.samples_axis() < 0 || one.shape.size() != 1)
+    refuse("its numbers of keys are " + described(numbers.axes) + ", and not one for each of the samples");
+  return call.network.reshape(one, {1});
+}
+
 void attention(Call& call) {
-  for (std::size_t i = 4; i < call.size(); ++i)
-    if (call.has(i)) refuse("it has keys of the past or numbers of keys");
+  for (std::size_t const past : {4u, 5u})
+    if (call.has(past)) refuse("it has keys of the past");
   for (std::size_t i = 1; i < call.node.outputs.size(); ++i)
     if (call.used(i)) refuse("its scores or its keys are read");
   if (call.number("softcap", 0) != 0) refuse("its scores are capped");
@@ -92,6 +101,11 @@ void attention(Call& call) {
   } else if (call.has(3)) {
     inputs.push_back(mask_of(call, q, k));
   }
+  if (call.has(6)) {
+    if (inputs.size() > 3) refuse("it has a mask, and numbers of keys");
+    if (call.integer("is_causal", 0) != 0) refuse("it is causal, and has numbers of keys");
+    inputs.push_back(numbers_of_keys(call));
+  }
   Sample const y = call.network.add("", layer, inputs);
   Value const of = call.value(0);
   if (of.rank() == 3) return call.set(made(y, {of.axis(0), {q.steps}, {q.heads * v.size}}));
@@ -103,7 +117,8 @@ void attention(Call& call) {
 
 constexpr std::array rows{
     Operator{"Attention", attention, nullptr,
-             "`scaledDotProductAttention`; also of MatMul, a scale, Add of a mask, Softmax and MatMul"},
+             "`scaledDotProductAttention`; also of MatMul, a scale, Add of a mask, Softmax and MatMul; with a mask or "
+             "numbers of keys"},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <coldpress/persist/model.hpp>
 
+#include "onnx_names.hpp"
 #include "protobuf.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void describe(proto::ValueInfo& value, Name const& name, Shape const& sample, El
 
 ModelWriter::ModelWriter(std::string const& name) {
   model_.set_ir_version(ir_version);
-  model_.set_producer_name("coldpress");
+  model_.set_producer_name(std::string{onnx::own_producer});
   model_.add_opset_import()->set_version(opset);
   model_.mutable_opset_import(0)->set_domain("");
   model_.mutable_graph()->set_name(name.empty() ? "network" : printable(name));

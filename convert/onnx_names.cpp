@@ -1,5 +1,7 @@
 #include "onnx_names.hpp"
 
+#include <coldpress/persist/model.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -67,7 +69,14 @@ std::string valid_name(std::string const& name) {
   return begin == std::string::npos ? "value" : valid.substr(begin);
 }
 
-std::string name_of(Node const& node, std::vector<Constant> const& constants) {
+std::string name_of(Node const& node, std::vector<Constant> const& constants, bool own) {
+  if (own && !node.name.empty() && persist::printable(node.name) == node.name) {
+    // What is behind a slash is an operator, if the layer has several.
+    auto const slash = node.name.rfind('/');
+    bool const part =
+        slash != std::string::npos && without_number(std::string_view{node.name}.substr(slash + 1)) == node.op;
+    return part ? node.name.substr(0, slash) + "." + lower(node.name.substr(slash + 1)) : node.name;
+  }
   bool weights = false;
   for (Constant const& constant : constants) {
     weights = weights || (constant->floating() && !constant->shape.empty());

@@ -59,7 +59,9 @@ bool Network::is_input(std::string const& name) const {
   return std::ranges::find(container_.inputs, name, &dynamic::ShapedInput::name) != container_.inputs.end();
 }
 
-void Network::begin(Node const& node, std::vector<Constant> const& constants) { base_ = name_of(node, constants); }
+void Network::begin(Node const& node, std::vector<Constant> const& constants) {
+  base_ = name_of(node, constants, own_);
+}
 
 std::string Network::unique(std::string const& name) {
   std::string all = name;

@@ -62,8 +62,8 @@ struct Weight {
 class Network {
  public:
   /// `samples` is the number of samples that the model is written for; 0: any. `sequences` says whether rows of values
-  /// are convolved as sequences wherever they can be.
-  Network(Index samples, bool sequences) : samples_(samples), sequences_(sequences) {}
+  /// are convolved as sequences wherever they can be, and `own` whether nodes have the names of our layers.
+  Network(Index samples, bool sequences, bool own) : samples_(samples), sequences_(sequences), own_(own) {}
 
   Index samples() const { return samples_; }
   bool sequences() const { return sequences_; }
@@ -115,7 +115,7 @@ class Network {
   std::string unique(std::string const& name);
 
   Index samples_;
-  bool sequences_;
+  bool sequences_, own_;
   Index constants_ = 0;  // values that were counted
   std::string base_;     // of the names of layers
   dynamic::SequentialConfig container_ = {};

@@ -19,20 +19,57 @@ bool fits(std::vector<Axis> const& mask, std::vector<Axis> const& scores) {
   return true;
 }
 
+/// How weights of attention are hidden behind as many keys as each sample has:
+/// softmax(where(seen, scores, lowest)) * cast(seen), where seen is less(places, floor(numbers)).
+struct Hiding {
+  std::string weights;                               // what the softmax computes
+  std::string seen = {}, places = {}, numbers = {};  // empty: nothing is hidden
+
+  /// The scores of all keys, if these are those of the keys that are seen. Empty if they are not.
+  std::string scores_of(Matcher& matcher, std::string const& hidden) const {
+    if (seen.empty()) return hidden;
+    Node const* const where = matcher.made_by(hidden, "Where");
+    bool const fits = where && input(*where, 0) == seen && matcher.number(input(*where, 2)) <= -1e30f;
+    return fits ? input(*where, 1) : "";
+  }
+  /// Whether the places are those of so many keys.
+  bool counts(Matcher const& matcher, Index keys) const {
+    if (seen.empty()) return true;
+    Constant const all = matcher.constant(places);
+    if (!all || !all->floating() || all->size() != keys || all->shape.empty() || all->shape.back() != keys)
+      return false;
+    for (Index k = 0; k < keys; ++k) {
+      if (all->floats[static_cast<std::size_t>(k)] != static_cast<float>(k)) return false;
+    }
+    return true;
+  }
+};
+Hiding hiding_of(Matcher& matcher, std::string const& weights) {
+  Node const* const product = matcher.made_by(weights, "Mul");
+  for (std::string const& side : product ? product->inputs : std::vector<std::string>{}) {
+    Node const* const cast = matcher.made_by(side, "Cast");
+    Node const* const less = cast ? matcher.made_by(input(*cast, 0), "Less", false) : nullptr;
+    Node const* const whole = less ? matcher.made_by(input(*less, 1), "Floor") : nullptr;
+    if (whole) return {Matcher::other(*product, side), input(*cast, 0), input(*less, 0), input(*whole, 0)};
+  }
+  return {weights};
+}
+
 }  // namespace
 
 bool match_attention(Matcher& matcher, Node& node, std::vector<Node>& added) {
-  Node const* const softmax = node.op == "MatMul" && node.inputs.size() == 2 && !node.outputs.empty()
-                                  ? matcher.made_by(input(node, 0), "Softmax")
-                                  : nullptr;
+  if (node.op != "MatMul" || node.inputs.size() != 2 || node.outputs.empty()) return false;
+  Hiding const hiding = hiding_of(matcher, node.inputs[0]);
+  Node const* const softmax = matcher.made_by(hiding.weights, "Softmax");
   auto const apart = [&](std::string const& value) {  // [samples, heads, steps, size]
     auto const axes = matcher.axes(value);
     return axes.size() == 4 && axes[0].extent() == 1 && !axes[1].samples && !axes[2].samples && !axes[3].samples;
   };
-  if (!softmax || !apart(input(node, 1)) || !apart(input(*softmax, 0)) ||
-      !matcher.is_last(*softmax, "axis", input(*softmax, 0)))
+  std::string const hidden = softmax ? input(*softmax, 0) : "", all = hiding.scores_of(matcher, hidden);
+  if (!softmax || !apart(input(node, 1)) || !apart(all) || !matcher.is_last(*softmax, "axis", hidden) ||
+      !hiding.counts(matcher, matcher.axes(all)[3].extent()))
     return false;
-  std::string scores = input(*softmax, 0), mask;
+  std::string scores = all, mask;
   double scale = 1;
   for (int step = 0; step < 4; ++step) {  // masks and scales
     if (Node const* const sum = mask.empty() && scale == 1 ? matcher.made_by(scores, "Add") : nullptr;
@@ -64,14 +101,14 @@ bool match_attention(Matcher& matcher, Node& node, std::vector<Node>& added) {
       matcher.axes(sides[0])[1] != matcher.axes(node.inputs[1])[1])
     return false;
   Constant const constant = matcher.constant(mask);
-  if (!mask.empty() && !fits(constant ? axes_of(*constant) : matcher.axes(mask), matcher.axes(input(*softmax, 0))))
-    return false;
+  if (!mask.empty() && !fits(constant ? axes_of(*constant) : matcher.axes(mask), matcher.axes(all))) return false;
   std::string const keys = node.outputs[0] + ".keys";
   Node turned{.name = node.name, .op = "Transpose", .domain = {}, .inputs = {sides[1]}, .outputs = {keys}};
   turned.attributes.emplace("perm", std::vector<Index>{0, 1, 3, 2});
   added.push_back(std::move(turned));
   std::vector<std::string> inputs{sides[0], keys, node.inputs[1]};
-  if (!mask.empty()) inputs.push_back(mask);
+  if (!mask.empty() || !hiding.numbers.empty()) inputs.push_back(mask);
+  if (!hiding.numbers.empty()) inputs.insert(inputs.end(), {"", "", hiding.numbers});
   Matcher::replace(node, "Attention", std::move(inputs), {{"scale", static_cast<float>(scale)}});
   return true;
 }

@@ -4,6 +4,7 @@
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/persist/network.hpp>
 
+#include "dynamic/needed.hpp"
 #include "onnx_exporters.hpp"
 #include "onnx_metadata.hpp"
 #include "weights.hpp"
@@ -52,10 +53,9 @@ class Export {
   Export(persist::Model const& model, std::optional<Shape> const& input)
       : graph_(model.config, persist::input_of(model, input)),
         model_(model.name.empty() ? model.config.name : model.name),
-        needed_(graph_.nodes.size()),
+        needed_(needed_nodes(graph_)),
         values_(graph_.nodes.size()),
         integers_(graph_.nodes.size()) {
-    for (int const output : graph_.outputs) need(output);
     take_weights(model);
     name_values(model.config.outputs);
     for (persist::Entry const& entry : onnx::entries_of(model)) model_.add_entry(entry);
@@ -71,16 +71,6 @@ class Export {
   }
 
  private:
-  void need(int node) {
-    std::vector<int> open{node};
-    while (!open.empty()) {
-      int const i = open.back();
-      open.pop_back();
-      if (needed_[at(i)]) continue;
-      needed_[at(i)] = true;
-      for (int k = 0; k < graph_.nodes[at(i)].input_count(); ++k) open.push_back(graph_.nodes[at(i)].inputs[k]);
-    }
-  }
   void take_weights(persist::Model const& model) {
     auto const weights = graph_.weights();
     auto const values = persist::in_order(model, weights);

@@ -15,6 +15,14 @@ struct Refusal {
 };
 [[noreturn]] inline void refuse(std::string reason) { throw Refusal{std::move(reason)}; }
 
+/// The first of these texts, each after `before` and a comma, and how many more there are. Empty if there are none.
+inline std::string listed(std::string const& before, std::vector<std::string> const& texts) {
+  constexpr std::size_t most = 20;
+  std::string all;
+  for (std::size_t i = 0; i < std::min(most, texts.size()); ++i) all += (i == 0 ? before : ", ") + texts[i];
+  return texts.size() > most ? all + " and " + std::to_string(texts.size() - most) + " more" : all;
+}
+
 /// Everything that is in the way.
 class Problems {
  public:

@@ -1,6 +1,7 @@
 #include "state_dict.hpp"
 
 #include "name_map.hpp"
+#include "refusal.hpp"
 #include "torch_layout.hpp"
 #include "weights.hpp"
 
@@ -164,11 +165,15 @@ Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor>
   Renaming ours{options.names, Renaming::to_ours};
   std::vector<Blob> blobs;
   std::set<Place const*> found;
+  std::vector<bool> given(weights.size());
+  std::vector<std::string> idle, unreadable;  // tensors that are for no weight
   for (Tensor const& tensor : tensors) {
     auto const name = ours(tensor.name);
     auto const target = name ? targets.find(*name) : targets.end();
     if (target != targets.end()) {
       auto const& [use, place] = target->second;
+      if (tensor.unreadable) std::rethrow_exception(tensor.unreadable);
+      given[use->weight] = true;
       if (place) {
         found.insert(place);
         blobs.push_back(blob_of(tensor, *use, *place));
@@ -178,16 +183,29 @@ Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor>
       }
       continue;
     }
+    if (tensor.unreadable) {
+      unreadable.push_back(printable(tensor.name) + ", which cannot be read,");
+      continue;
+    }
     std::string const unknown = name.value_or("");
     auto const dot = std::min(unknown.rfind('.'), unknown.size());
     std::string const layer = unknown.substr(0, dot), parameter = unknown.substr(std::min(dot + 1, unknown.size()));
     auto const kind = layers.find(layer);
     if (kind != layers.end() && torch::is_ignored(*kind->second, parameter)) continue;
+    if (name) idle.push_back("'" + printable(tensor.name) + "' " + persist::text(tensor.shape));
     blobs.push_back({layer, "." + parameter, tensor.name, tensor.shape, tensor.read});
   }
-  ours.expect_all_applied();
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!given[i])
+      missing.push_back("'" + printable(weights[i].name) + "' " + persist::text(persist::extents_of(weights[i].shape)));
+  }
+  ours.expect_all_applied(listed("; tensors that are for no weight: ", idle) +
+                          listed("; weights without a tensor: ", missing));
   complete(blobs, uses, found);
-  return fill(std::move(config), blobs, options);
+  Conversion conversion = fill(std::move(config), blobs, options);
+  conversion.unused.insert(conversion.unused.end(), unreadable.begin(), unreadable.end());
+  return conversion;
 }
 
 std::vector<persist::NamedTensor> state_dict_of(persist::Model const& model, NameMap const& names) {

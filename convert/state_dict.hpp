@@ -3,6 +3,8 @@
 
 #include <coldpress/convert/weights.hpp>
 
+#include <exception>
+
 namespace coldpress::convert {
 
 /// A tensor of a file, whose values are read when it is known that they fit.
@@ -10,6 +12,7 @@ struct Tensor {
   std::string name;
   std::vector<Index> shape;                    // row-major; none for a single number
   std::function<void(std::span<float>)> read;  // writes all values
+  std::exception_ptr unreadable = {};          // why it has no values; thrown where they are needed
 };
 
 /// The config's network with the weights of a state_dict: fill, after names and layouts have become ours.

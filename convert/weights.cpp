@@ -3,6 +3,7 @@
 #include <coldpress/core/finite.hpp>
 #include <coldpress/persist/network.hpp>
 
+#include "refusal.hpp"
 #include "weights.hpp"
 
 #include <algorithm>
@@ -21,9 +22,11 @@ class Problems {
   void add(std::string const& problem) {
     if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + problem;
   }
-  void raise() const {
+  /// `unused` is what the file has that is for no layer.
+  void raise(std::vector<std::string> const& unused) const {
     if (count_ == 0) return;
-    throw MismatchError{text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "")};
+    throw MismatchError{text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "") +
+                        listed("; no layer is called as these in the file: ", unused)};
   }
 
  private:
@@ -99,7 +102,7 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
     }
     conversion.initialised.push_back(weights[i].name);
   }
-  problems.raise();
+  problems.raise(conversion.unused);
   return assigned;
 }
 

@@ -1,6 +1,7 @@
 #include "cpp_layers.hpp"
 
 #include "cpp_literals.hpp"
+#include "needed.hpp"
 
 #include <coldpress/core/counted.hpp>
 #include <coldpress/graph/recording.hpp>
@@ -41,14 +42,10 @@ CppLayers::CppLayers(LayerConfig const& config, std::optional<Shape> input, bool
 }
 
 void CppLayers::find_layers() {
-  std::vector<bool> needed(graph_.nodes.size(), training_);
-  for (int const output : graph_.outputs) at(needed, output) = true;
-  for (int node = static_cast<int>(graph_.nodes.size()); node-- > 0;) {  // a layer comes after what it reads
-    if (!at(needed, node)) continue;
-    for (int k = 0; k < this->node(node).input_count(); ++k) {
-      at(needed, this->node(node).inputs[k]) = true;
+  std::vector<bool> needed = training_ ? std::vector<bool>(graph_.nodes.size(), true) : needed_nodes(graph_);
+  for (int node = 0; node < static_cast<int>(graph_.nodes.size()); ++node) {
+    for (int k = 0; at(needed, node) && k < this->node(node).input_count(); ++k)
       ++at(readers_, this->node(node).inputs[k]);
-    }
   }
   for (int const output : graph_.outputs) ++at(readers_, output);
   bool const reads_input =
@@ -179,13 +176,11 @@ void CppLayers::set_weights() {
 std::string CppLayers::refusal(int node) const {
   if (std::holds_alternative<CustomNode>(layer(node)))
     return "a layer of the user's own cannot be written as C++: the config does not know its type";
-  if (shared_parameters(node) < 0) {
-    return is_plain(node) ? "it shares some of its weights, which cannot be written as a type"
-                          : "a layer with several inputs that shares its weights cannot be written as a type";
-  }
-  if (is_shared(node) && !is_plain(node))
+  bool const in_part = shared_parameters(node) < 0;
+  if (!is_plain(node) && (in_part || is_shared(node)))
     return "a layer with several inputs that shares its weights cannot be written as a type";
-  if (is_random(node) && name(node).size() > std::size_t{Name::most}) {
+  if (in_part) return "it shares some of its weights, which cannot be written as a type";
+  if (std::holds_alternative<RandomNormal>(layer(node)) && name(node).size() > std::size_t{Name::most}) {
     return "its name, on which its random numbers depend, has " + std::to_string(name(node).size()) +
            " characters; names in a type have at most " + std::to_string(Name::most);
   }

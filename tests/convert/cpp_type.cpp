@@ -117,7 +117,10 @@ TEST_CASE("one error names all layers that cannot be part of a type, and says wh
   dynamic::LayerConfig closed{"closed", Linear{.output_size = 4}}, norm{"norm", BatchNormalization{}};
   closed.propagate_down = {false};
   norm.params = {{}, {}, {.filler = Constant{3}}};  // of the running mean
-  layers.add_layer(closed).add_layer(norm).add_layer({std::string(48, 'x'), Dropout{}});
+  layers.add_layer(closed).add_layer(norm).add_layer({std::string(60, 'd'), Dropout{}});
+  dynamic::LayerConfig noise{std::string(48, 'x'), RandomNormal{.shape = {4}}}, sum{"sum", Add{}};
+  layers.layers.back().outputs = {"kept"}, noise.outputs = {"noise"}, sum.inputs = {"kept", "noise"};
+  layers.add_layer(noise).add_layer(sum);
   for (char const* const name : {"one", "two"}) {
     dynamic::LayerConfig half{name, Linear{.output_size = 4}};
     half.params = {{.name = "both"}, {.name = name}};

@@ -1,3 +1,4 @@
+#include <coldpress/convert/format.hpp>
 #include <coldpress/convert/nam.hpp>
 
 #include "convert/nam_play.hpp"
@@ -250,4 +251,16 @@ TEST_CASE("models of guitarists sound as the player of their format plays them")
     ++models;
   }
   CHECK(models > 0);
+}
+
+TEST_CASE("a .nam file is known by its content, however late it says what it is") {
+  TemporaryFolder folder;
+  auto const format = [&](std::string const& text) { return format_of_content(folder.put("a", text)); };
+  for (std::size_t const before : {0u, 4090u, 5000u, 65536u + 4090u, 1u << 20}) {
+    std::string const blank(before, ' ');
+    CHECK(format("{" + blank + R"("metadata": {"name": "\"architecture\""}, "architecture": "LSTM"})") == "nam");
+    CHECK(format("{" + blank + R"("weights": [1], "in_shape": [null, 1]})") == "rtneural");
+    CHECK(format("{" + blank + R"("architectures": "LSTM"})") == "");
+  }
+  CHECK(format("[" + std::string(5000, ' ') + R"({"architecture": "LSTM"}])") == "");
 }

@@ -2,6 +2,8 @@
 
 #include "convert/torch_networks.hpp"
 
+#include <functional>
+
 using namespace torch_test;
 
 namespace {
@@ -70,4 +72,27 @@ TEST_CASE("a .npz file that is damaged is a typed error, and what it does not ha
       refused<MismatchError>(content(file("images.npz")), other) ==
       "'classifier.weight' [3, 64] does not fit weight 'classifier-0', which has shape [4, 64]; 'classifier.bias' [3] "
       "does not fit weight 'classifier-0-bias', which has shape [4]");
+}
+
+TEST_CASE("a member of a .npz file that cannot be read is an error if a weight needs it") {
+  // Each name is in front of its member and in the directory, 46 bytes behind the start of its entry.
+  auto const compressed_otherwise = [](std::string bytes, std::string const& name) {
+    bytes[bytes.rfind(name + ".npy") - 46 + 10] = 12;
+    return bytes;
+  };
+  auto const of_objects = [](std::string bytes, std::string const& name) {
+    return bytes.replace(bytes.find("<f4", bytes.find(name + ".npy")), 3, "|O8");
+  };
+  TemporaryFolder const folder;
+  auto const model = read_npz(file("images.npz"), images()).model;
+  write_npz(folder / "a.npz", model);
+  std::string const whole = content(folder / "a.npz"), name = "features.1.weight";
+  CHECK(contains(refused(compressed_otherwise(whole, name)),
+                 "member 'features.1.weight.npy': is compressed by method 12, expected 0 (stored) or 8 (deflate)"));
+  CHECK(contains(refused(of_objects(whole, name)), "member 'features.1.weight.npy': "));
+  for (auto const& change : {std::function{compressed_otherwise}, std::function{of_objects}}) {
+    auto const read =
+        read_npz(folder.put("c.npz", change(whole, name)), images(), {.allow_missing = true, .names = {{{name, ""}}}});
+    CHECK(read.unused == std::vector<std::string>{"features.1.weight, which cannot be read,"});
+  }
 }

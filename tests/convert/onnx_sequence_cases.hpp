@@ -54,8 +54,8 @@ inline std::vector<Case> attentions() {
           one("mask", Attention{.heads = 2}, {q, k, v, {{5, 6}}}),
           one("mask_row", Attention{.heads = 2, .causal = true}, {q, k, v, {{1, 6}}}),
           one("mask_heads", Attention{.heads = 2}, {packed, {{2, 5, 5}}}),
-          one("lengths", Attention{.heads = 2}, {packed, lengths}, "Floor"),
-          one("lengths_causal", Attention{.heads = 2, .causal = true}, {q, k, v, lengths}, "Floor")};
+          one("lengths", Attention{.heads = 2}, {packed, lengths}),
+          one("lengths_causal", Attention{.heads = 2, .causal = true}, {q, k, v, lengths})};
 }
 
 }  // namespace onnx_cases

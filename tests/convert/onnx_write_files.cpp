@@ -178,3 +178,17 @@ TEST_CASE("names of classes and metadata are written and read again") {
   CHECK(read.classes == model.classes);
   CHECK(read.metadata == model.metadata);
 }
+
+TEST_CASE("layers keep their names in a model that is written and read") {
+  if (!has()) return;
+  dynamic::SequentialConfig layers;
+  layers.add_input("x", {2, 4, 4}).add_layer({"block/conv", Convolution{.num_output = 2, .filter_shape = 1}});
+  layers.add_layer({"Act:1", ReLU{}}).add_layer({"block/Norm", BatchNormalization{}}).add_layer({"Relu", ReLU{}});
+  layers.add_layer({"head.weight", Linear{3}}).add_layer({"soft max", LogSoftmax{}});
+  auto const read = written_and_read(random_model({"n", layers}));
+  std::vector<std::string> names;
+  for (auto const& layer : std::get<dynamic::SequentialConfig>(read.config.layer_type).layers)
+    names.push_back(layer.name);
+  CHECK(names == std::vector<std::string>{"block/conv", "Act:1", "block/Norm", "Relu", "head.weight.flatten.shape",
+                                          "head.weight", "soft max"});
+}

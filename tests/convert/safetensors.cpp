@@ -314,6 +314,11 @@ TEST_CASE("a map renames tensors and modules, in both directions") {
   CHECK(without.unused.size() == 1);
   CHECK(refused<MismatchError>(valid, {.names = map("a.* = b.*\nfc = fc\nfc.b = c")}) ==
         "the map is for other names; the file has nothing for 'a.* = b.*', 'fc.b = c'");
+  CHECK(refused<MismatchError>(valid, {.names = map("layer.* = fc.*\nfc.bias = other.bias\nfc.weight = weight")}) ==
+        "the map is for other names; the file has nothing for 'layer.* = fc.*'; tensors that are for no weight: "
+        "'fc.weight' [1, 2], 'fc.bias' [1]; weights without a tensor: 'fc-0' [1, 2], 'fc-0-bias' [1]");
+  CHECK(refused<MismatchError>(valid, {.names = map("fc.weight = weight")}) ==
+        "nothing in the file is for weight 'fc-0' [1, 2]; no layer is called as these in the file: fc.weight [1, 2]");
   CHECK(contains(message<FormatError>([&] { map("a = b\nc\n"); }), "map: line 2: got 'c', expected THEIRS = OURS"));
   CHECK(contains(message<FormatError>([&] { map("= b"); }), "line 1: ' = b' has no name before the ="));
   CHECK(contains(message<FormatError>([&] { map("a.* = b"); }), "must have one * on both sides, or none"));
