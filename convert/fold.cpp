@@ -93,7 +93,7 @@ class Folding {
   }
 
  private:
-  /// Notes which weights have names of their own.
+  /// Collects the weights that have names of their own.
   void survey(LayerConfig const& layer) {
     for (auto const& weight : layer.params) {
       if (!weight.name.empty()) named_weights_.insert(weight.name);
