@@ -59,34 +59,48 @@ endif()
 
 find_package(Threads REQUIRED)
 
-# HDF5 is optional everywhere: without it, data in HDF5 files cannot be read. Debian's archive of it needs many others.
-set(COLDPRESS_HAS_HDF5 FALSE)
+# These libraries are optional, and are used as shared ones of this machine. Their archives would need many others.
+set(coldpress_optional TRUE)
 if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
-  message(STATUS "coldpress: coldpress::hdf5 is left out, because it needs HDF5 as a shared library of this machine")
-else()
+  set(coldpress_optional FALSE)
+endif()
+# Sets <result> to whether all targets are there, and says what coldpress does without them.
+function(coldpress_find_optional result libraries without packages)
+  set(found ${coldpress_optional})
+  foreach(target IN LISTS ARGN)
+    if(NOT TARGET ${target})
+      set(found FALSE)
+    endif()
+  endforeach()
+  set(${result} ${found} PARENT_SCOPE)
+  if(NOT coldpress_optional)
+    message(STATUS "coldpress: ${without}, because ${libraries} would have to be a shared library of this machine")
+  elseif(NOT found)
+    message(STATUS "coldpress: ${libraries} was not found; ${without} (Debian and Ubuntu: ${packages})")
+  endif()
+endfunction()
+
+if(coldpress_optional)
   find_package(HDF5 QUIET COMPONENTS C)
-  if(TARGET hdf5::hdf5)
-    set(COLDPRESS_HAS_HDF5 TRUE)
-  else()
-    message(STATUS "coldpress: HDF5 was not found; coldpress::hdf5 is left out (Debian and Ubuntu: libhdf5-dev)")
-  endif()
-endif()
-
-# Protobuf is optional, too: without it, Caffe's models cannot be read.
-set(COLDPRESS_HAS_PROTOBUF FALSE)
-if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
-  message(STATUS "coldpress: coldpress::convert is built without Caffe's files, which need protobuf of this machine")
-else()
   find_package(Protobuf QUIET)
-  if(TARGET protobuf::libprotobuf-lite AND TARGET protobuf::protoc)
-    set(COLDPRESS_HAS_PROTOBUF TRUE)
-  else()
-    message(STATUS "coldpress: protobuf was not found; coldpress::convert is built without Caffe's files (Debian and \
-Ubuntu: libprotobuf-dev protobuf-compiler)")
+  find_package(PNG QUIET)
+  find_package(JPEG QUIET)
+  find_package(MPI QUIET COMPONENTS C)
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)  # which alone finds libsndfile everywhere
+    pkg_check_modules(SNDFILE QUIET IMPORTED_TARGET GLOBAL sndfile)
   endif()
 endif()
+coldpress_find_optional(COLDPRESS_HAS_HDF5 HDF5 "coldpress::hdf5 is left out" libhdf5-dev hdf5::hdf5)
+coldpress_find_optional(COLDPRESS_HAS_PROTOBUF protobuf "coldpress::convert is built without Caffe's and ONNX's files"
+  "libprotobuf-dev protobuf-compiler" protobuf::libprotobuf-lite protobuf::protoc)
+coldpress_find_optional(COLDPRESS_HAS_IMAGES "libpng or libjpeg" "coldpress::images is left out" "libpng-dev libjpeg-dev"
+  PNG::PNG JPEG::JPEG)
+coldpress_find_optional(COLDPRESS_HAS_SOUND libsndfile "coldpress::sound is left out" libsndfile1-dev PkgConfig::SNDFILE)
+coldpress_find_optional(COLDPRESS_HAS_MPI MPI "the ranks of coldpress::distributed are threads of one process"
+  libopenmpi-dev MPI::MPI_C)
 
-# So is nlohmann-json, of which nothing but headers is used: without it, models of Neural Amp Modeler cannot be read.
+# So is nlohmann-json optional, of which nothing but headers is used: without it, models of Neural Amp Modeler cannot be read.
 find_package(nlohmann_json 3.11 QUIET)
 set(COLDPRESS_HAS_JSON FALSE)
 if(TARGET nlohmann_json::nlohmann_json)
@@ -94,49 +108,6 @@ if(TARGET nlohmann_json::nlohmann_json)
 else()
   message(STATUS "coldpress: nlohmann-json was not found; coldpress::convert is built without the .nam files of Neural Amp Modeler \
 (Debian and Ubuntu: nlohmann-json3-dev)")
-endif()
-
-# So are libpng and libjpeg: without them, pictures cannot be read.
-set(COLDPRESS_HAS_IMAGES FALSE)
-if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
-  message(STATUS "coldpress: coldpress::images is left out, because it needs libpng and libjpeg as shared libraries of this machine")
-else()
-  find_package(PNG QUIET)
-  find_package(JPEG QUIET)
-  if(TARGET PNG::PNG AND TARGET JPEG::JPEG)
-    set(COLDPRESS_HAS_IMAGES TRUE)
-  else()
-    message(STATUS "coldpress: libpng or libjpeg was not found; coldpress::images is left out (Debian and Ubuntu: libpng-dev libjpeg-dev)")
-  endif()
-endif()
-
-# So is libsndfile, which only pkg-config finds everywhere: without it, sound cannot be read.
-set(COLDPRESS_HAS_SOUND FALSE)
-if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
-  message(STATUS "coldpress: coldpress::sound is left out, because it needs libsndfile as a shared library of this machine")
-else()
-  find_package(PkgConfig QUIET)
-  if(PKG_CONFIG_FOUND)
-    pkg_check_modules(SNDFILE QUIET IMPORTED_TARGET GLOBAL sndfile)
-  endif()
-  if(TARGET PkgConfig::SNDFILE)
-    set(COLDPRESS_HAS_SOUND TRUE)
-  else()
-    message(STATUS "coldpress: libsndfile was not found; coldpress::sound is left out (Debian and Ubuntu: libsndfile1-dev)")
-  endif()
-endif()
-
-# So is MPI, Open MPI or MPICH: without it, the ranks of coldpress::distributed are threads of one process.
-set(COLDPRESS_HAS_MPI FALSE)
-if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
-  message(STATUS "coldpress: coldpress::distributed is built without MPI, which it needs as a shared library of this machine")
-else()
-  find_package(MPI QUIET COMPONENTS C)
-  if(TARGET MPI::MPI_C)
-    set(COLDPRESS_HAS_MPI TRUE)
-  else()
-    message(STATUS "coldpress: MPI was not found; coldpress::distributed is built without it (Debian and Ubuntu: libopenmpi-dev)")
-  endif()
 endif()
 
 set(COLDPRESS_HAS_REFERENCE FALSE)
