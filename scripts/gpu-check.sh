@@ -80,22 +80,22 @@ numbers=$out/$part.tsv
 [ "$part" != C ] || numbers=/dev/null
 : >"$summary"; : >"$log"; : >"$numbers"
 say() { printf '%s\n' "$*" | tee -a "$summary"; }
-failed=0
+output=$scratch/output
+fail() { : >"$scratch/failed"; }  # a file, since some checks are made by subshells
 
-# Runs a command with a limit of SECONDS and of the part's remaining time. Its output goes to $scratch/output and to the log.
+# Runs a command with a limit of SECONDS and of the part's remaining time. Its output goes to $output and to the log.
 bounded() {  # SECONDS COMMAND...
   local seconds=$1 left=$((end - SECONDS - 8)) status=0
   shift
   [ "$seconds" -le "$left" ] || seconds=$left
   [ "$seconds" -le "${GPU_CHECK_LIMIT:-$seconds}" ] || seconds=$GPU_CHECK_LIMIT
-  printf '\n== %s (at most %d s)\n' "$*" "$seconds" >>"$log"
   if [ "$left" -lt 5 ]; then
-    echo "no time was left for it" | tee "$scratch/output" >>"$log"
-    return 125
+    echo "no time was left for it" >"$output"
+    status=125
+  else
+    timeout -k 5 "$seconds" bash -c '"$@"' bash "$@" >"$output" 2>&1 || status=$?
   fi
-  timeout -k 5 "$seconds" bash -c '"$@"' bash "$@" >"$scratch/output" 2>&1 || status=$?
-  cat "$scratch/output" >>"$log"
-  printf '== status %d\n' "$status" >>"$log"
+  printf '\n== %s (at most %d s)\n%s\n== status %d\n' "$*" "$seconds" "$(tail -c 200000 "$output")" "$status" >>"$log"
   return "$status"
 }
 # The program is called through bash, so that one limit applies to all of its processes.
@@ -108,9 +108,9 @@ check() {  # NAME SECONDS COMMAND...
   bounded "$seconds" "$@" || status=$?
   case "$status" in
     0) verdict=passed ;;
-    124 | 137) verdict="FAILED: not done in time"; failed=1 ;;
-    125) verdict="LEFT OUT: no time"; failed=1 ;;
-    *) verdict="FAILED ($status)"; failed=1 ;;
+    124 | 137) verdict="FAILED: not done in time"; fail ;;
+    125) verdict="LEFT OUT: no time"; fail ;;
+    *) verdict="FAILED ($status)"; fail ;;
   esac
   printf '%s\t%s\t%d\t%d\n' check "$name" "$status" $((SECONDS - start)) >>"$numbers"
   say "- $verdict, $((SECONDS - start)) s: $name"
@@ -118,7 +118,7 @@ check() {  # NAME SECONDS COMMAND...
 }
 skip() { say "- skipped: $1: $2"; }
 note() {  # COUNT PATTERN: adds up to COUNT lines of the output that match PATTERN to the summary
-  grep -aE "$2" "$scratch/output" | head -"$1" | sed 's/^ */  - /' | tee -a "$summary"
+  grep -aE "$2" "$output" | head -"$1" | sed 's/^ */  - /' | tee -a "$summary"
 }
 
 say "# GPU check, part $part${dry:+ (dry run on the emulated GPU)}"
@@ -128,11 +128,11 @@ if [ -z "$dry" ] && command -v nvidia-smi >/dev/null; then
     --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,memory.total,power.limit 2>&1 | head -1)"
 fi
 if ! bounded 60 run bench --path dynamic --backend "$device" --workload none; then
-  say "The program does not start on $device: $(tail -1 "$scratch/output")"
+  say "The program does not start on $device: $(tail -1 "$output")"
   exit 2
 fi
 if bounded 60 run libraries; then has_libraries=yes; else has_libraries=; fi
-say "cuDNN and cuBLASLt: $(tail -1 "$scratch/output")"
+say "cuDNN and cuBLASLt: $(tail -1 "$output")"
 say ""
 
 # A test of coldpress-gpu-check. A dry run is limited to the named cases, if any are named, since emulation takes long.
@@ -163,19 +163,21 @@ part_a() {
     skip "sanitizers, and passes that NVRTC compiles" "a dry run has no GPU"
     return
   fi
+  # These take long, and most of it on the host: all at the same time.
   if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck synccheck initcheck; do
-      check "$tool of a small network" 40 sanitize "$tool" cuda.networks "a small network*"
-      check "$tool of networks that are types" 50 sanitize "$tool" cuda.static_networks "a static network makes*"
+      (output=$output.$tool.0; check "$tool of a small network" 100 sanitize "$tool" cuda.networks "a small network*") &
+      (output=$output.$tool.1; check "$tool of networks that are types" 100 sanitize "$tool" cuda.static_networks "a static network makes*") &
     done
   else
     skip "memcheck, racecheck, synccheck, initcheck" "there is no compute-sanitizer"
   fi
   if [ -n "$has_nvrtc" ]; then
-    check "networks from configs as one kernel a pass, by NVRTC" 90 run cuda.fused
+    (output=$output.fused; check "networks from configs as one kernel a pass, by NVRTC" 100 run cuda.fused) &
   else
     skip "networks from configs as one kernel a pass" "libnvrtc.so.13 was not found"
   fi
+  wait
 }
 sanitize() {  # TOOL TEST CASES
   exec env LD_LIBRARY_PATH="$libraries" compute-sanitizer --tool "$1" --error-exitcode 9 "$program" "$2" "$3"
@@ -190,10 +192,10 @@ measure() {  # LIMIT PATH WORKLOADS DATA HOST [ARGUMENTS]
   local limit=$1 path=$2 of=$3 data=$4 host=$5
   shift 5
   bounded "$limit" run bench --path "$path" --backend "$device" --seconds "$seconds" --workload "$of" --data "$data" \
-    --host "$host" "$@" || { say "FAILED: $path, $data, $host $*: $(tail -1 "$scratch/output")"; failed=1; }
-  awk -F'\t' -v OFS='\t' '$1 == "coldpress" { print $1, $2, $6, $4, $7 }' "$scratch/output" | tee -a "$numbers" >"$scratch/rows"
+    --host "$host" "$@" || { say "FAILED: $path, $data, $host $*: $(tail -1 "$output")"; fail; }
+  awk -F'\t' -v OFS='\t' '$1 == "coldpress" { print $1, $2, $6, $4, $7 }' "$output" | tee -a "$numbers" >"$scratch/rows"
   awk -F'\t' '{ printf "| %s | %s | %s | %s |\n", $2, $3, $4, $5 == 0 ? "-" : $5 }' "$scratch/rows" | tee -a "$summary"
-  grep -a ' loss ' "$scratch/output" | sed "s/^/$path, $data\t/" >>"$scratch/losses"
+  grep -a ' loss ' "$output" | sed "s/^/$path, $data\t/" >>"$scratch/losses"
 }
 part_b() {
   local path data host
@@ -203,7 +205,7 @@ part_b() {
   say "| Workload | How | Host | GPU |"
   say "| --- | --- | --- | --- |"
   bounded 60 run bench --path static --backend cpu --seconds 0.01 --workload "$workloads" || true
-  grep -a ' loss ' "$scratch/output" | sed "s/^/cpu\t/" >>"$scratch/losses"
+  grep -a ' loss ' "$output" | sed "s/^/cpu\t/" >>"$scratch/losses"
   for data in resident uploaded; do
     for host in pipelined waited; do
       measure 60 static "$workloads" "$data" "$host"
@@ -216,14 +218,14 @@ part_b() {
   done
   if [ -n "$dry" ]; then
     if python3 -c 'import torch' 2>/dev/null; then
-      bounded 60 python3 "$pytorch" --device cpu --seconds 0.02 T4 || { say "FAILED: PyTorch, $(tail -1 "$scratch/output")"; failed=1; }
+      bounded 60 python3 "$pytorch" --device cpu --seconds 0.02 T4 || { say "FAILED: PyTorch, $(tail -1 "$output")"; fail; }
     else
       say "skipped: there is no PyTorch"
     fi
   elif python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
     bounded 170 python3 "$pytorch" --seconds 0.2 --until 160 ||
-      { say "FAILED: PyTorch, $(tail -1 "$scratch/output")"; failed=1; }
-    awk -F'\t' -v OFS='\t' '$1 ~ /^pytorch [0-9]/ { print $1, $2, $3, $4, $6 }' "$scratch/output" | tee -a "$numbers" |
+      { say "FAILED: PyTorch, $(tail -1 "$output")"; fail; }
+    awk -F'\t' -v OFS='\t' '$1 ~ /^pytorch [0-9]/ { print $1, $2, $3, $4, $6 }' "$output" | tee -a "$numbers" |
       awk -F'\t' '{ printf "| %s | %s, %s | %s | %s |\n", $2, $1, $3, $4, $5 }' | tee -a "$summary"
   else
     say "skipped: there is no PyTorch that sees the GPU"
@@ -241,7 +243,7 @@ part_b() {
     END { for (key in of) { here = loss[key]; there = loss["cpu\t" of[key]]; count++
         off = (here - there) / (there == 0 ? 1 : there); if (off < 0) off = -off
         if (there == "" || !(off <= 1e-3)) { bad++; split(key, k, "\t"); printf "FAILED: %s of %s: %s, the CPU has %s\n", k[1], k[2], here, there } }
-      printf "%d of %d agree to 1e-3\n", count - bad, count; exit bad > 0 }' "$scratch/losses" >"$scratch/agree" || failed=1
+      printf "%d of %d agree to 1e-3\n", count - bad, count; exit bad > 0 }' "$scratch/losses" >"$scratch/agree" || fail
   tee -a "$summary" <"$scratch/agree"
 }
 
@@ -259,19 +261,19 @@ part_c() {
       bounded 100 run bench --path static --backend "$device" --seconds 0.02 --workload "$workload" --data resident
     else
       bounded 110 profile "$workload"
-    fi || { say "FAILED: $(grep -aE '==(ERROR|WARNING)==' "$scratch/output" | head -2)"; failed=1; }
+    fi || { say "FAILED: $(grep -aE '==(ERROR|WARNING)==' "$output" | head -2)"; fail; }
     if [ -n "$dry" ]; then
-      awk -F'\t' '$1 == "coldpress" { print $2 ": " $4 " us on the host" }' "$scratch/output" | tee -a "$summary"
+      awk -F'\t' '$1 == "coldpress" { print $2 ": " $4 " us on the host" }' "$output" | tee -a "$summary"
       continue
     fi
     say '```'
     grep -aE '^ +(Duration|SM Frequency|Elapsed Cycles|Registers Per Thread|Executed Ipc Active|Issue Slots Busy|No Eligible|One or More Eligible|L1/TEX Hit Rate|L2 Hit Rate|Memory Throughput|Compute \(SM\) Throughput|Grid Size|Cluster Size|Achieved Occupancy|Bank conflicts|Warp Cycles Per Issued Instruction)' \
-      "$scratch/output" | tee -a "$summary"
+      "$output" | tee -a "$summary"
     say '```'
   done
 }
 profile() {  # WORKLOAD
-  exec env LD_LIBRARY_PATH="$libraries" ncu --set full --launch-skip 15 --launch-count 1 --kernel-name regex:run \
+  exec env LD_LIBRARY_PATH="$libraries" ncu --set full --clock-control none --launch-skip 15 --launch-count 1 --kernel-name regex:run \
     --page details "$program" bench --path static --backend cuda:0 --seconds 0.01 --workload "$1" --data resident
 }
 export -f profile
@@ -282,5 +284,6 @@ case "$part" in
   C) part_c ;;
 esac
 say ""
-say "$([ "$failed" -eq 0 ] && echo "Part $part passed" || echo "Part $part has FAILED checks"), after $SECONDS s of at most $((60 * minutes))."
-exit "$failed"
+if [ -e "$scratch/failed" ]; then verdict="has FAILED checks"; else verdict=passed; fi
+say "Part $part $verdict, after $SECONDS s of at most $((60 * minutes))."
+[ "$verdict" = passed ]

@@ -39,6 +39,7 @@ if [ "${1-}" = --clean-root ] && [ $# -eq 2 ]; then
   exit
 fi
 [ $# -ge 1 ] && [[ $1 == *.tar.xz ]] || { sed -n 's/^# \{0,1\}//; 2,10p' "$0" >&2; exit 2; }
+mkdir -p "$(dirname "$1")"
 archive=$(realpath "$1")
 shift
 
