@@ -171,8 +171,9 @@ Descriptor operation_graph(Tensors const& tensors, LayerPass pass, PlanTarget co
   PassNames const& names = names_of(pass);
   Descriptor convolution{names.type};
   Descriptor to = y(0);
-  convolution.set(names.alpha, 1.0);
-  convolution.set(names.beta, tensors.options.add ? 1.0 : 0.0);
+  // As float, like the sums: cuDNN accepts a double, but an engine reads its first four bytes, which are 0.
+  convolution.set(names.alpha, 1.0f);
+  convolution.set(names.beta, tensors.options.add ? 1.0f : 0.0f);
   convolution.set(names.window, window(tensors.g));
   convolution.set(names.x, tensors.x());
   convolution.set(names.weight, tensors.weight());

@@ -26,7 +26,7 @@ inline constexpr cudnnBackendAttributeType_t attribute_type<std::int32_t> = CUDN
 template <>
 inline constexpr cudnnBackendAttributeType_t attribute_type<std::int64_t> = CUDNN_TYPE_INT64;
 template <>
-inline constexpr cudnnBackendAttributeType_t attribute_type<double> = CUDNN_TYPE_DOUBLE;
+inline constexpr cudnnBackendAttributeType_t attribute_type<float> = CUDNN_TYPE_FLOAT;
 template <>
 inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
 template <>
