@@ -18,6 +18,7 @@ class Planner final : public IdleDevice {
   Planner() : IdleDevice("a GPU that is not there") {
     sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
     tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
+    partial_ = static_cast<float*>(make(grid::ThreadGroup::partial_sums * sizeof(float)));
   }
   void release_pinned(void* memory) noexcept override { std::free(memory); }
   cuda::Pass last = {};

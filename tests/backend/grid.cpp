@@ -72,17 +72,17 @@ TEST_CASE("recurrent layers") {
                        .output = RnnOutput::layers}>,
         Shape{5, 4}>();
 }
-TEST_CASE("scratch of recurrent layers is enough for each of their products") {
-  for (Index hidden = 1; hidden < 300; hidden += 7) {
-    for (Index inputs = 1; inputs < 300; inputs += 8) {
-      for (Index gates : {1, 3, 4}) {
-        RecurrentWeights const w{gates, inputs, hidden, 2, 2};
-        Index const scratch = Grid::recurrent_scratch(w, {.training = true, .input_gradient = true});
-        for (Index columns : {inputs, 2 * hidden, hidden}) {
-          for (Index terms : {1, 100, 5000, 1000000}) {
-            Index const rows = gates * hidden, splits = grid::Products::wanted_splits(1, rows, columns, terms);
-            REQUIRE((splits == 1 || splits * rows * columns <= scratch));
-          }
+TEST_CASE("the parts of split sums have room, and there are enough of them for a GPU") {
+  for (Index count : {1, 2, 5, 40}) {
+    for (Index m = 1; m < 9000; m = m * 3 / 2 + 1) {
+      for (Index n = 1; n < 9000; n = n * 3 / 2 + 1) {
+        for (Index k : {1, 100, 128, 129, 5000, 1000000}) {
+          grid::Products const products{count, m, n, k};
+          Index const splits = products.wanted_splits(), tiles = products.tiles(64, 64);
+          REQUIRE(splits >= 1);
+          REQUIRE((splits == 1 || splits * count * m * n <= Grid::partial_sums));
+          if (tiles >= grid::Products::enough || k <= 128) REQUIRE(splits == 1);  // at least 128 terms each
+          if (k == 1000000) REQUIRE(splits * tiles >= grid::Products::enough);
         }
       }
     }

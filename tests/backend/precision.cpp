@@ -134,7 +134,7 @@ TEST_CASE("tiles of both sizes add in the same order") {
         CHECK(products.large() == (count > 1));
         grid::order() = order;
         grid::multiply(Grid{}, products, grid::Matrix<true>{a.data(), k, 1}, grid::Matrix<false>{b.data(), n, 1},
-                       [&](Index number, Index, Index i, Index j, float sum) {
+                       [&](Index number, Index i, Index j, float sum) {
                          if (number == count - 1) all[static_cast<std::size_t>(i * n + j)] = sum;
                        });
         grid::order() = grid::Order::forward;

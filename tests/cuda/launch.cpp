@@ -62,7 +62,7 @@ TEST_CASE("a step waits where it must, and is started as it was asked for") {
   // T1: a layer forward and the other, the loss of each sample, their sum, the gradient between the layers; then all
   // parameters' gradients beside each other.
   Step<T1> step;
-  CHECK(step.estimate.barriers == 5);
+  CHECK(step.estimate.barriers == 6);
   auto const& counts = cuda::counts();
   Index const barriers = counts.barriers, clusters = counts.clusters, blocks = counts.blocks, kernels = counts.kernels;
   step.solver.train_minibatch(bench::inputs<T1>(), bench::targets<T1>(1));
@@ -86,8 +86,9 @@ std::string from(std::string const& text, std::string const& begin) { return tex
 TEST_CASE("the description of a network on a GPU says how its passes run there, and why") {
   Step<T1> const small;
   CHECK(from(describe(small.net), "forward is") ==
-        "forward is one kernel: one cluster of 2 blocks with 2 barriers\n"
-        "  a product of 64 x 128 sums of 784 terms: 2 blocks, with the most multiply-adds\n"
+        "forward is one kernel: one cluster of 16 blocks with 3 barriers, faster than 32 blocks with barriers across "
+        "the grid\n"
+        "  a product of 64 x 128 sums of 784 terms, divided into 7 parts: 14 blocks, with the most multiply-adds\n"
         "  a product of 64 x 10 sums of 128 terms: 1 block\n");
   Network<Sequential<Linear{4}>, Shape{3}, DynamicBatch, Cuda> const tiny{1, Cuda::on("cuda:emulated")};
   CHECK(from(describe(tiny), "forward is") ==
@@ -102,34 +103,34 @@ TEST_CASE("the description of a network on a GPU says how its passes run there, 
 
 TEST_CASE("the description of a step on a GPU says how many blocks each product has") {
   CHECK(describe(Step<T1>{}.solver) ==
-        "a step is one kernel: one cluster of 16 blocks with 5 barriers, faster than 26 blocks with barriers across "
+        "a step is one kernel: one cluster of 16 blocks with 6 barriers, faster than 32 blocks with barriers across "
         "the grid\n"
-        "  a product of 64 x 128 sums of 784 terms: 2 blocks, with the most multiply-adds\n"
+        "  a product of 64 x 128 sums of 784 terms, divided into 7 parts: 14 blocks, with the most multiply-adds\n"
         "  a product of 64 x 10 sums of 128 terms: 1 block\n"
         "  a product of 64 x 128 sums of 10 terms: 2 blocks\n"
         "  a product of 10 x 128 sums of 64 terms: 2 blocks\n"
         "  a product of 128 x 784 sums of 64 terms: 26 blocks\n");
   CHECK(describe(Step<T2>{}.solver) ==
-        "a step is one kernel: 104 blocks, or as many as fit, with 8 barriers across the grid\n"
-        "  a product of 128 x 512 sums of 784 terms: 16 blocks, with the most multiply-adds\n"
-        "  a product of 128 x 512 sums of 512 terms: 16 blocks\n"
-        "  a product of 128 x 10 sums of 512 terms: 2 blocks\n"
+        "a step is one kernel: 256 blocks, or as many as fit, with 12 barriers across the grid\n"
+        "  a product of 128 x 512 sums of 784 terms, divided into 7 parts: 112 blocks, with the most multiply-adds\n"
+        "  a product of 128 x 512 sums of 512 terms, divided into 4 parts: 64 blocks\n"
+        "  a product of 128 x 10 sums of 512 terms, divided into 4 parts: 8 blocks\n"
         "  a product of 128 x 512 sums of 10 terms: 16 blocks\n"
         "  a product of 10 x 512 sums of 128 terms: 8 blocks\n"
-        "  a product of 128 x 512 sums of 512 terms: 16 blocks\n"
+        "  a product of 128 x 512 sums of 512 terms, divided into 4 parts: 64 blocks\n"
         "  a product of 512 x 512 sums of 128 terms: 64 blocks\n"
         "  a product of 512 x 784 sums of 128 terms: 104 blocks\n");
   CHECK(describe(Step<T3>{}.solver) ==
-        "a step is one kernel: 2880 blocks, or as many as fit, with 18 barriers across the grid\n"
-        "  a product of 20 x 36864 sums of 25 terms: 576 blocks\n"
-        "  a product of 50 x 4096 sums of 500 terms: 64 blocks\n"
-        "  a product of 64 x 500 sums of 800 terms: 8 blocks\n"
-        "  a product of 64 x 10 sums of 500 terms: 1 block\n"
+        "a step is one kernel: 2880 blocks, or as many as fit, with 23 barriers across the grid\n"
+        "  a product of 20 x 36864 sums of 25 terms: 288 blocks\n"
+        "  a product of 50 x 4096 sums of 500 terms, divided into 2 parts: 128 blocks\n"
+        "  a product of 64 x 500 sums of 800 terms, divided into 7 parts: 56 blocks\n"
+        "  a product of 64 x 10 sums of 500 terms, divided into 4 parts: 4 blocks\n"
         "  a product of 64 x 500 sums of 10 terms: 8 blocks\n"
         "  a product of 10 x 500 sums of 64 terms: 8 blocks\n"
-        "  a product of 64 x 800 sums of 500 terms: 13 blocks\n"
+        "  a product of 64 x 800 sums of 500 terms, divided into 4 parts: 52 blocks\n"
         "  a product of 500 x 800 sums of 64 terms: 104 blocks\n"
-        "  a product of 20 x 9216 sums of 1250 terms: 144 blocks, with the most multiply-adds\n"
+        "  a product of 20 x 9216 sums of 1250 terms, divided into 2 parts: 144 blocks, with the most multiply-adds\n"
         "  a product of 50 x 500 sums of 4096 terms, divided into 16 parts: 128 blocks\n"
         "  a product of 20 x 25 sums of 36864 terms, divided into 128 parts: 128 blocks\n");
   CHECK(describe(Step<T4>{}.solver) ==
@@ -153,21 +154,21 @@ TEST_CASE("the description of a step on a GPU says how many blocks each product 
         "  a product of 128 x 1 sums of 30 terms: 2 tiles of each block's own samples\n"
         "  a product of 128 x 32 sums of 27 terms: 2 tiles of each block's own samples, with the most multiply-adds\n");
   CHECK(describe(Step<T6>{}.solver) ==
-        "a step is one kernel: 12800 blocks, or as many as fit, with 24 barriers across the grid\n"
-        "  a product of 32 x 102400 sums of 75 terms: 1600 blocks\n"
-        "  a product of 32 x 25600 sums of 800 terms: 400 blocks, with the most multiply-adds\n"
-        "  a product of 64 x 6400 sums of 800 terms: 100 blocks\n"
-        "  a product of 100 x 64 sums of 1024 terms: 2 blocks\n"
+        "a step is one kernel: 12800 blocks, or as many as fit, with 27 barriers across the grid\n"
+        "  a product of 32 x 102400 sums of 75 terms: 800 blocks\n"
+        "  a product of 32 x 25600 sums of 800 terms: 200 blocks, with the most multiply-adds\n"
+        "  a product of 64 x 6400 sums of 800 terms, divided into 2 parts: 200 blocks\n"
+        "  a product of 100 x 64 sums of 1024 terms, divided into 8 parts: 16 blocks\n"
         "  a product of 100 x 10 sums of 64 terms: 2 blocks\n"
         "  a product of 100 x 64 sums of 10 terms: 2 blocks\n"
         "  a product of 10 x 64 sums of 100 terms: 1 block\n"
         "  a product of 100 x 1024 sums of 64 terms: 32 blocks\n"
         "  a product of 64 x 1024 sums of 100 terms: 16 blocks\n"
-        "  a product of 32 x 6400 sums of 1600 terms: 100 blocks\n"
+        "  a product of 32 x 6400 sums of 1600 terms, divided into 3 parts: 150 blocks\n"
         "  a product of 64 x 800 sums of 6400 terms, divided into 10 parts: 130 blocks\n"
-        "  a product of 32 x 25600 sums of 800 terms: 400 blocks\n"
-        "  a product of 32 x 800 sums of 25600 terms, divided into 10 parts: 130 blocks\n"
-        "  a product of 32 x 75 sums of 102400 terms, divided into 64 parts: 128 blocks\n");
+        "  a product of 32 x 25600 sums of 800 terms: 200 blocks\n"
+        "  a product of 32 x 800 sums of 25600 terms, divided into 19 parts: 133 blocks\n"
+        "  a product of 32 x 75 sums of 102400 terms, divided into 128 parts: 128 blocks\n");
 }
 
 namespace {

@@ -23,21 +23,9 @@ struct GridLayout {
   static constexpr void put(Parameter const&, float* storage, Index element, float value) { storage[element] = value; }
   static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
-  static constexpr Index weight_gradient_scratch(Index inputs, Index outputs) {
-    return grid::split_scratch(1, outputs, inputs);
-  }
-  static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
-    Index const rows = w.gates * w.hidden;
-    Index most = rows * w.hidden;
-    for (Index columns :
-         {w.inputs(0), w.inputs(w.parts() - 1), w.hidden}) {  // more columns may need less, since they are split less
-      if (extent.training && columns > 0) most = freestanding::max(most, grid::split_scratch(1, rows, columns));
-    }
-    return most;
-  }
-  static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
-    return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
-  }
+  static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
+  static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent) { return w.gates * w.hidden * w.hidden; }
+  static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
   static constexpr Index attention_scratch(AttentionGeometry const&, Extent) { return 0; }
   /// The floats for the partial results of blocks that have samples of their own, with this many values per block.
@@ -64,24 +52,23 @@ struct Grid : grid::ThreadGroup, GridLayout {
   constexpr void affine(X x, float const* weight, float const* bias, Y y,
                         PostOps<Chain, float, Join> const& post_ops) const {
     grid::multiply(*this, {1, y.rows, y.columns, x.columns, precision}, grid::Matrix<true>{x.data, x.pitch, 1},
-                   grid::Matrix<true>{weight, 1, x.columns}, [&](Index, Index, Index i, Index j, float sum) {
-                     store(y, post_ops, i, j, bias ? sum + bias[j] : sum);
-                   });
+                   grid::Matrix<true>{weight, 1, x.columns},
+                   [&](Index, Index i, Index j, float sum) { store(y, post_ops, i, j, bias ? sum + bias[j] : sum); });
   }
   /// dx = derivative(dy W)
   template <class DY, class DX, class Chain>
   constexpr void product(DY dy, float const* weight, DX dx, Derivative<Chain, float> const& derivative) const {
     grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns, precision}, grid::Matrix<true>{dy.data, dy.pitch, 1},
                    grid::Matrix<false>{weight, dx.columns, 1},
-                   [&](Index, Index, Index i, Index j, float sum) { store(dx, derivative, i, j, sum); });
+                   [&](Index, Index i, Index j, float sum) { store(dx, derivative, i, j, sum); });
   }
   /// sink(dyᵀ x), as {out, in}
   template <class X, class DY, class Sink>
   constexpr void weight_gradient(X x, DY dy, Sink const& sink) const {
     Index const columns = x.columns;
-    grid::multiply_split(*this, {1, dy.columns, columns, x.rows, precision, kind_of(sink)},
-                         grid::Matrix<false>{dy.data, 1, dy.pitch}, grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
-                         [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
+    grid::multiply(*this, {1, dy.columns, columns, x.rows, precision, kind_of(sink)},
+                   grid::Matrix<false>{dy.data, 1, dy.pitch}, grid::Matrix<false>{x.data, x.pitch, 1},
+                   [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
   }
   /// sink(sum of the rows of dy)
   template <class DY, class Sink>
@@ -96,14 +83,14 @@ struct Grid : grid::ThreadGroup, GridLayout {
                           PostOps<Chain, float, Join> const& post_ops, State state, NoWindows = {}) const {
     bool const goes_on = g.past() > 0 && g.sequence;
     float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
-    grid::multiply(
-        *this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth(), precision}, grid::Filters{g, weight},
-        grid::SeenAcross{g, x.data, x.pitch, carried}, [&](Index group, Index, Index k, Index place, float sum) {
-          grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
-          Index const output = group * g.group_outputs() + k;
-          store(y, post_ops, at.sample, grid::output_offset(g, output, at.row, at.column),
-                bias ? sum + bias[output] : sum);
-        });
+    grid::multiply(*this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth(), precision},
+                   grid::Filters{g, weight}, grid::SeenAcross{g, x.data, x.pitch, carried},
+                   [&](Index group, Index k, Index place, float sum) {
+                     grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
+                     Index const output = group * g.group_outputs() + k;
+                     store(y, post_ops, at.sample, grid::output_offset(g, output, at.row, at.column),
+                           bias ? sum + bias[output] : sum);
+                   });
     if (!carried) return;
     each(x.rows, [&](Index n) {
       RingBuffer<float> const past{carried + n * RingBuffer<float>::size(g.past(), g.channels), g.past(), g.channels};
@@ -118,7 +105,7 @@ struct Grid : grid::ThreadGroup, GridLayout {
         *this,
         {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
         grid::FiltersBack{g, weight}, grid::GradientsBack{g, dy.data, dy.pitch},
-        [&](Index group, Index, Index c, Index place, float sum) {
+        [&](Index group, Index c, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
           store(dx, derivative, at.sample, grid::input_offset(g, group * g.group_channels() + c, at.row, at.column),
                 sum);
@@ -132,7 +119,7 @@ struct Grid : grid::ThreadGroup, GridLayout {
         *this,
         {g.groups, g.group_channels(), y.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
         grid::FiltersBack{g, weight}, grid::GradientsBack{g, x.data, x.pitch},
-        [&](Index group, Index, Index c, Index place, float sum) {
+        [&](Index group, Index c, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
           Index const plane = group * g.group_channels() + c;
           store(y, post_ops, at.sample, grid::input_offset(g, plane, at.row, at.column),
@@ -143,12 +130,11 @@ struct Grid : grid::ThreadGroup, GridLayout {
   template <class X, class DY, class Sink>
   constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,
                                               Sink const* biases, NoWindows = {}) const {
-    grid::multiply_split(*this,
-                         {g.groups, g.group_outputs(), g.depth(), x.rows * g.positions(), precision, kind_of(weights)},
-                         grid::OutputGradients{g, dy.data, dy.pitch}, grid::SeenDown{g, x.data, x.pitch}, scratch,
-                         [&](Index group, Index k, Index tap, float sum) {
-                           weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
-                         });
+    grid::multiply(*this, {g.groups, g.group_outputs(), g.depth(), x.rows * g.positions(), precision, kind_of(weights)},
+                   grid::OutputGradients{g, dy.data, dy.pitch}, grid::SeenDown{g, x.data, x.pitch},
+                   [&](Index group, Index k, Index tap, float sum) {
+                     weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
+                   });
     if (biases) sum_positions(g, dy, *biases);
   }
   /// sink(sum of dy over samples and positions)
@@ -323,7 +309,7 @@ struct Grid : grid::ThreadGroup, GridLayout {
     if (w.inputs(r.part) > 0) {
       PackedPart<float const> const p{w, r.part, weights};
       grid::multiply<64>(*this, {1, dx.rows, dx.columns, w.biases()}, gates, grid::Matrix<false>{p.of_x, dx.columns, 1},
-                         [&](Index, Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
+                         [&](Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
       return;
     }
     each_value(dx, [&](Index i, Index j) {
@@ -339,9 +325,9 @@ struct Grid : grid::ThreadGroup, GridLayout {
     Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
     auto const gradient = [&](bool of_h, Index columns, Index terms, Index offset) {
       Sink const to = sink.at(offset);
-      grid::multiply_split<64>(*this, {.count = 1, .m = rows, .n = columns, .k = terms, .kind = kind_of(sink)},
-                               grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h}, scratch,
-                               [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
+      grid::multiply<64>(*this, {.count = 1, .m = rows, .n = columns, .k = terms, .kind = kind_of(sink)},
+                         grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
+                         [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
     };
     if (inputs > 0) gradient(false, inputs, all, w.matrices(r.part));
     gradient(true, w.hidden, all - samples, w.matrices(r.part) + rows * inputs);
@@ -436,8 +422,7 @@ struct Grid : grid::ThreadGroup, GridLayout {
                           Finish const& finish) const {
     grid::multiply(*this, {count, m, n, k, precision},
                    grid::Matrix<A::along_k>{a.data, a.row, a.column, each, a.pitch, a.size},
-                   grid::Matrix<B::along_k>{b.data, b.row, b.column, each, b.pitch, b.size},
-                   [&](Index number, Index, Index i, Index j, float sum) { finish(number, i, j, sum); });
+                   grid::Matrix<B::along_k>{b.data, b.row, b.column, each, b.pitch, b.size}, finish);
   }
 
  private:

@@ -165,8 +165,14 @@ struct ConvolutionOf : ConvolutionGeometry {
 /// ... or all of it.
 template <ConvolutionGeometry geometry>
 struct KnownConvolution : ConvolutionOf<geometry.sequence> {
-  constexpr KnownConvolution() : ConvolutionOf<geometry.sequence>{geometry} {}
+  constexpr KnownConvolution() : ConvolutionOf<geometry.sequence>{copy()} {}
   static constexpr ConvolutionGeometry known = geometry;
+
+ private:
+  static constexpr ConvolutionGeometry copy() {
+    constexpr ConvolutionGeometry constant = geometry;  // nvcc cannot read the argument itself
+    return constant;
+  }
 };
 
 /// A pooling of one sample {planes, depth, height, width}, where depth may be 1.

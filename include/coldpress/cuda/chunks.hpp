@@ -10,11 +10,8 @@
 
 namespace coldpress {
 
-/// The scratch that layers need when one block computes whole products, so that no sum is split among blocks.
+/// The scratch that layers need when one block computes a pass by itself.
 struct BlockOfGrid : Grid {
-  static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
-  static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent) { return w.gates * w.hidden * w.hidden; }
-  static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
   static constexpr Index chunks_scratch(Index) { return 0; }
   static constexpr int workers_for(Index own) {
     return own == 0 ? 1 << 30 : static_cast<int>(freestanding::within<Index>(4096 / own, 1, grid::threads));

@@ -155,10 +155,11 @@ class Device {
   /// COLDPRESS_CUDA_CLUSTERS=0, which is read when a device is opened, turns them off for tests.
   bool clusters = clusters_are_wanted();
 
-  /// The grid that a kernel is given; all kernels share the same sums and tickets in the device's memory.
+  /// The grid that a kernel is given; all kernels share the same sums, tickets and parts of sums in the device's
+  /// memory.
   Grid grid() const {
     Grid grid;
-    grid.sums = sums_, grid.tickets = tickets_;
+    grid.sums = sums_, grid.tickets = tickets_, grid.partial = partial_;
     return grid;
   }
 
@@ -186,6 +187,7 @@ class Device {
 
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
+  float* partial_ = nullptr;
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few recorded graphs
 
  private:

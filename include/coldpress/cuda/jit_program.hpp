@@ -67,8 +67,7 @@ struct JitStep {
 #define COLDPRESS_KERNEL(Body)                                              \
   extern "C" __global__ void __launch_bounds__(coldpress::grid::threads, 1) \
       pass(coldpress::Grid grid, Body const body) {                         \
-    extern __shared__ float shared[];                                       \
-    grid.start(shared);                                                     \
+    grid.start();                                                           \
     body(grid);                                                             \
   }
 #else

@@ -9,8 +9,7 @@ namespace coldpress::cuda {
 /// The kernel: all threads of a grid execute the body.
 template <class Body>
 __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const body) {
-  extern __shared__ float shared[];
-  grid.start(shared);
+  grid.start();
   body(grid);
 }
 #endif

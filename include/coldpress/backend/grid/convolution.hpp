@@ -38,58 +38,85 @@ constexpr Index output_offset(ConvolutionGeometry const& g, Index output, Index 
 /// The filters of a group as a matrix with one row per output and one column per tap.
 struct Filters {
   static constexpr bool along_k = true;
-  ConvolutionGeometry const& g;
+  ConvolutionGeometry g;
   float const* weight;
   constexpr float value(Index group, Index output, Index tap) const {
     return weight[(group * g.group_outputs() + output) * g.depth() + tap];
   }
 };
-/// What the windows see: the value under tap t at output place o. Steps before a sequence come from `state`, or are
+/// What the windows see: the value under a tap at an output place. Steps before a sequence come from `state`, or are
 /// zeros.
 struct Seen {
-  ConvolutionGeometry const& g;
+  static constexpr bool along_k = false;
+  ConvolutionGeometry g;
   float const* x;
   Index pitch;
   float const* state = nullptr;
 
-  constexpr float at(Index group, Index t, Index o) const {
-    Tap const tap = tap_of(g, t);
-    Place const to = place_of(o, g.height.out, g.width.out);
-    Index const row = g.height.at(to.row, tap.row), column = g.width.at(to.column, tap.column),
-                channel = group * g.group_channels() + tap.channel;
+ protected:
+  /// A value of a sample's image.
+  constexpr float at(float const* image, Index sample, Index channel, int row, int column) const {
     if (row < 0 && state) {
-      RingBuffer<float const> const past{state + to.sample * RingBuffer<float>::size(g.past(), g.channels), g.past(),
+      RingBuffer<float const> const past{state + sample * RingBuffer<float>::size(g.past(), g.channels), g.past(),
                                          g.channels};
       return past.step(row)[channel];
     }
     bool const inside = row >= 0 && row < g.height.in && column >= 0 && column < g.width.in;
-    return inside ? x[to.sample * pitch + input_offset(g, channel, row, column)] : 0.0f;
+    return inside ? image[input_offset(g, channel, row, column)] : 0.0f;
   }
 };
-/// The same as the second operand of the forward pass, and of the gradient of the filters.
+/// The same as the second operand of the forward pass, ...
 struct SeenAcross : Seen {
-  static constexpr bool along_k = false;
-  constexpr float value(Index group, Index tap, Index place) const { return at(group, tap, place); }
+  struct Fixed {
+    float const* image;
+    Index32 sample, channel;
+    int row, column;  // of the input under the first tap
+  };
+  constexpr Fixed fixed(Index group, Index place) const {
+    Place const to = place_of(place, g.height.out, g.width.out);
+    return {x + to.sample * pitch, static_cast<Index32>(to.sample), static_cast<Index32>(group * g.group_channels()),
+            static_cast<int>(g.height.at(to.row, 0)), static_cast<int>(g.width.at(to.column, 0))};
+  }
+  constexpr float value(Fixed const& from, Index number) const {
+    Tap const tap = tap_of(g, number);
+    return at(from.image, from.sample, from.channel + tap.channel,
+              from.row + static_cast<int>(tap.row * g.height.dilation),
+              from.column + static_cast<int>(tap.column * g.width.dilation));
+  }
 };
+/// ... and of the gradient of the filters.
 struct SeenDown : Seen {
-  static constexpr bool along_k = false;
-  constexpr float value(Index group, Index place, Index tap) const { return at(group, tap, place); }
+  struct Fixed {
+    Index32 channel;
+    int row, column;  // of the input under the tap, at the first place
+  };
+  constexpr Fixed fixed(Index group, Index number) const {
+    Tap const tap = tap_of(g, number);
+    return {static_cast<Index32>(group * g.group_channels() + tap.channel), static_cast<int>(g.height.at(0, tap.row)),
+            static_cast<int>(g.width.at(0, tap.column))};
+  }
+  constexpr float value(Fixed const& under, Index place) const {
+    Place const to = place_of(place, g.height.out, g.width.out);
+    return at(x + to.sample * pitch, to.sample, under.channel, under.row + static_cast<int>(to.row * g.height.stride),
+              under.column + static_cast<int>(to.column * g.width.stride));
+  }
 };
 /// The gradients of the outputs as a matrix with one row per output of a group and one column per place.
 struct OutputGradients {
   static constexpr bool along_k = true;
-  ConvolutionGeometry const& g;
+  ConvolutionGeometry g;
   float const* dy;
   Index pitch;
   constexpr float value(Index group, Index output, Index place) const {
-    Place const at = place_of(place, g.height.out, g.width.out);
-    return dy[at.sample * pitch + output_offset(g, group * g.group_outputs() + output, at.row, at.column)];
+    Index const size = g.positions(), sample = quotient(place, size), within = remainder(place, size),
+                plane = group * g.group_outputs() + output;
+    return dy[sample * pitch + (g.sequence ? within * g.outputs + plane : plane * size + within)];
   }
 };
 /// The filters as an operand of the input gradient: one row per channel of a group, one column per tap of an output.
 struct FiltersBack {
   static constexpr bool along_k = true;
-  ConvolutionGeometry const& g;
+  ConvolutionGeometry g;
   float const* weight;
   constexpr float value(Index group, Index channel, Index term) const {
     Index const taps = g.taps(), output = group * g.group_outputs() + quotient(term, taps);
@@ -99,23 +126,39 @@ struct FiltersBack {
 /// The output gradients that reach each input of a channel through each tap of an output.
 struct GradientsBack {
   static constexpr bool along_k = false;
-  ConvolutionGeometry const& g;
+  ConvolutionGeometry g;
   float const* dy;
   Index pitch;
 
   /// The output that reads input `at` through a tap; negative if there is none.
   static constexpr Index output(Axis const& axis, Index at, Index tap) {
-    Index const shifted = at + axis.padding - tap * axis.dilation;
-    if (shifted < 0 || remainder(shifted, axis.stride) != 0) return -1;
-    Index const output = quotient(shifted, axis.stride);
-    return output < axis.out ? output : -1;
+    return output_of(axis, static_cast<int>(at + axis.padding - tap * axis.dilation));
   }
-  constexpr float value(Index group, Index term, Index place) const {
-    Tap const tap = tap_of(g, term);  // its channel is an output here
+  struct Fixed {
+    float const* gradients;  // of the sample and the group
+    int row, column;         // of the input, with the padding before it
+  };
+  constexpr Fixed fixed(Index group, Index place) const {
     Place const at = place_of(place, g.height.in, g.width.in);
-    Index const row = output(g.height, at.row, tap.row), column = output(g.width, at.column, tap.column);
-    if (row < 0 || column < 0) return 0;
-    return dy[at.sample * pitch + output_offset(g, group * g.group_outputs() + tap.channel, row, column)];
+    return {dy + at.sample * pitch + output_offset(g, group * g.group_outputs(), 0, 0),
+            static_cast<int>(at.row + g.height.padding), static_cast<int>(at.column + g.width.padding)};
+  }
+  constexpr float value(Fixed const& to, Index term) const {
+    Tap const tap = tap_of(g, term);  // its channel is an output here
+    int const row = output_of(g.height, to.row - static_cast<int>(tap.row * g.height.dilation)),
+              column = output_of(g.width, to.column - static_cast<int>(tap.column * g.width.dilation));
+    return row < 0 || column < 0 ? 0.0f : to.gradients[output_offset(g, tap.channel, row, column)];
+  }
+
+ private:
+  static constexpr int output_of(Axis const& axis, int shifted) {
+    if (shifted < 0) return -1;
+    int output = shifted;
+    if (axis.stride != 1) {
+      if (remainder(shifted, axis.stride) != 0) return -1;
+      output = static_cast<int>(quotient(shifted, axis.stride));
+    }
+    return output < axis.out ? output : -1;
   }
 };
 

@@ -11,14 +11,13 @@ namespace coldpress::grid {
 
 constexpr Index parts(Index count, Index size) { return (count + size - 1) / size; }
 
-/// Assumptions about a GPU, in clocks of a multiprocessor. None of them was measured for this purpose. By its data
-/// sheet, an H100 has 132 multiprocessors at 1.75 GHz with 128 multiply-adds per clock each, half of which are assumed
-/// to be achieved. Barriers are said to take 1 to 2 us through global memory and 0.2 to 0.5 us in a cluster; the
-/// figures are the middles of these. Each value costs two memory latencies, and a shared memory latency is about 25
-/// clocks.
+/// What a GPU takes, in clocks of a multiprocessor. Barriers were measured on an H100 at 1.98 GHz (docs/gpu.md): 1.4 to
+/// 1.5 us through global memory, and 0.5 us in a cluster. Of the 128 multiply-adds per clock in its data sheet, a
+/// product of two blocks reached 40. The others are assumptions: each value costs two memory latencies, and a shared
+/// memory latency is about 25 clocks.
 namespace assumed {
-inline constexpr Index multiprocessors = 132, multiply_adds = 64;
-inline constexpr Index grid_barrier = 2600, cluster_barrier = 600;
+inline constexpr Index multiprocessors = 132, multiply_adds = 40;
+inline constexpr Index grid_barrier = 3000, cluster_barrier = 1050;
 inline constexpr Index value = 500;  // to read some values per thread, and to write one,
 inline constexpr Index near = 50;    // or the same in a block's shared memory
 }  // namespace assumed

@@ -49,7 +49,7 @@ constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float cons
   };
   if (inputs > 0) {
     multiply<64>(thread_group, {1, steps * samples, rows, inputs}, Steps{r.x}, Matrix<true>{p.of_x, 1, inputs},
-                 [&](Index, Index, Index n, Index row, float sum) { put(n, row, sum); });
+                 [&](Index, Index n, Index row, float sum) { put(n, row, sum); });
   } else {
     thread_group.each(steps * samples * rows, [&](Index e) {
       Index const n = quotient(e, rows), row = remainder(e, rows);

@@ -62,6 +62,11 @@ inline Index played(Index n, Index count) {
       return n;
   }
 }
+/// The parts of a product's sums where there is no device: a thread has its own.
+inline float* host_partial_sums(Index count) {
+  static thread_local std::vector<float> sums(static_cast<std::size_t>(count));
+  return sums.data();
+}
 /// f(i) for the share that player number `one` of `all` has of `count` items.
 template <class F>
 void play_part(Index count, Index one, Index all, F const& f) {
@@ -111,6 +116,14 @@ struct PerThread {
 #endif
 };
 
+#if defined __CUDA_ARCH__
+/// The shared memory of this block. A function returns it, and no member has it, since nvcc then knows in each place
+/// that it is shared memory.
+COLDPRESS_DEVICE inline float* block_memory() {
+  extern __shared__ float shared[];
+  return shared;
+}
+#endif
 struct Block {
   float* shared;
   constexpr double* doubles() const { return static_cast<double*>(static_cast<void*>(shared)); }
@@ -174,17 +187,16 @@ enum class Kind { nothing, values, gradients, updates };
 /// All threads of all blocks, those of one block with samples of its own (`block_local`), or one thread (`alone`).
 /// Before it begins, a primitive waits for all threads, if what they have done since the last barrier requires it.
 struct ThreadGroup {
-  float* shared = nullptr;           // of this block
   double* sums = nullptr;            // seen by all blocks: two times sum_parts of them
   std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two numbers, 0 at first
+  float* partial = nullptr;          // seen by all blocks: `partial_sums` parts of the sums of a product
   bool alone = false, block_local = false;
 
-  static constexpr Index sum_parts = grid::sum_parts;
+  static constexpr Index sum_parts = grid::sum_parts, partial_sums = Index{1} << 20;
 
   /// Called in a kernel before anything else.
-  constexpr void start(float* memory) {
-    shared = memory, since_ = Kind::nothing, odd_ = alone = block_local = false;  // constants to a compiler that sees
-                                                                                  // the whole pass
+  constexpr void start() {
+    since_ = Kind::nothing, odd_ = alone = block_local = false;  // constants to a compiler that sees the whole pass
   }
 
   /// f(i) for each i below the count.
@@ -233,7 +245,7 @@ struct ThreadGroup {
     if (alone) trap();  // the other threads of the block are elsewhere
     if (!begin(kind, count, waiting() + clocks)) return;
 #if defined __CUDA_ARCH__
-    for (Index i = own_block(); i < count; i += blocks()) f(Block{shared}, i);
+    for (Index i = own_block(); i < count; i += blocks()) f(Block{block_memory()}, i);
 #else
     play_blocks(count, [&](Index i) {
       if (host().members > 1) return f(Block{host().shared}, i);
@@ -248,20 +260,20 @@ struct ThreadGroup {
   template <class F>
   constexpr void each_block_local(Index count, Index size, F const& f) const {
     ThreadGroup own = *this;
-    auto const start = [&own](float* memory) { own.start(memory), own.block_local = true; };
+    auto const start = [&own] { own.start(), own.block_local = true; };
 #if defined __CUDA_ARCH__
     begin(Kind::values, count, 0);
-    float* const memory = shared + apart_shared;
+    float* const memory = block_memory() + apart_shared;
     own.sums = Block{memory - 4 * sum_parts}.doubles();
     for (Index i = own_block(); i < count; i += blocks()) {
-      start(shared), f(own, i, memory);
+      start(), f(own, i, memory);
       __syncthreads();  // before the memory belongs to the next call
     }
 #else
     LaunchEstimate* const estimate = host().estimate;
     LaunchEstimate inner;
     float nowhere = 0;
-    if (estimate) by_itself(&inner, [&] { start(nullptr), f(own, Index{0}, &nowhere); });
+    if (estimate) by_itself(&inner, [&] { start(), f(own, Index{0}, &nowhere); });
     if (!begin(Kind::values, count, inner.by_cluster)) {
       estimate->shared = freestanding::max(estimate->shared, apart_shared + size);
       estimate->block_local = freestanding::max(estimate->block_local, count);
@@ -269,7 +281,7 @@ struct ThreadGroup {
     }
     auto const one = [&](Index i, float* all) {
       own.sums = Block{all}.doubles();
-      by_itself(nullptr, [&] { start(nullptr), f(own, i, all + 4 * sum_parts); });
+      by_itself(nullptr, [&] { start(), f(own, i, all + 4 * sum_parts); });
     };
     play_blocks(count, [&](Index i) {
       if (host().members > 1) {
@@ -283,6 +295,12 @@ struct ThreadGroup {
         trap();
     });
 #endif
+  }
+  constexpr float* partial_sums_memory() const {
+#if !defined __CUDA_ARCH__
+    if (!partial) return host_partial_sums(partial_sums);
+#endif
+    return partial;
   }
   /// The approximate clocks of waiting for memory.
   constexpr Index waiting() const { return block_local ? assumed::near : assumed::value; }
@@ -390,7 +408,7 @@ struct ThreadGroup {
     if (!tickets) __trap();
     if (threadIdx.x == 0) {
       std::uint32_t round, now, before;
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(round) : "l"(tickets + 1) : "memory");
+      asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(round) : "l"(tickets + 1) : "memory");
       asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
                    : "=r"(before)
                    : "l"(tickets), "r"(gridDim.x - 1)
@@ -399,8 +417,10 @@ struct ThreadGroup {
         asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(tickets + 1) : "memory");
       } else {
         do {
-          asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(tickets + 1) : "memory");
+          asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(tickets + 1) : "memory");
         } while (now == round);
+        // Only now, because each load that acquires empties the L1 cache.
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(tickets + 1) : "memory");
       }
     }
     __syncthreads();

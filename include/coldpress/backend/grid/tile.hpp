@@ -30,14 +30,40 @@ concept ReadByFour = requires(Operand const& operand) {
   { operand.by_four() } -> std::same_as<bool>;
 };
 
+/// An operand of which a part can be computed once for each `at` (see Portion), whatever the term.
+template <class Operand>
+concept HasFixed = requires {
+  typename Operand::Fixed;
+};
+struct NothingFixed {};
+template <class Operand>
+struct FixedOf {
+  using Type = NothingFixed;
+};
+template <HasFixed Operand>
+struct FixedOf<Operand> {
+  using Type = typename Operand::Fixed;
+};
+
 /// The part of a panel of an operand that one thread copies. The thread reads its part of the next panel while it adds
 /// products of this one. The first operand is a struct with value(product, at, term), the second with value(product,
-/// term, at). `along_k` says whether neighbouring terms are adjacent in memory; otherwise neighbouring `at` are.
+/// term, at), where `at` is a row or a column of the tile. `along_k` says whether neighbouring terms are adjacent in
+/// memory; otherwise neighbouring `at` are, and a thread needs a single one of them: an operand may then have
+/// fixed(product, at) and value(that, term) instead.
 template <Index tile, class Operand, bool second>
 struct Portion {
   static constexpr Index32 count = tile * panel / threads;
   float values[count];
+  typename FixedOf<Operand>::Type fixed;
 
+  /// Called before the first panel of a tile that begins at `first`.
+  constexpr void start(Operand const& operand, Index32 thread, Index32 product, Index32 first, Index32 size) {
+    if constexpr (HasFixed<Operand>) {
+      static_assert(!along && wide == 1 && threads % tile == 0);
+      Index32 const at = first + place_of(thread, 0).at;
+      if (at < size) fixed = operand.fixed(product, at);
+    }
+  }
   /// Reads `at` from `first` on and terms from `term` on, with zeros beyond `size` and `last`.
   constexpr void read(Operand const& operand, Index32 thread, Index32 product, Index32 first, Index32 size,
                       Index32 term, Index32 last) {
@@ -52,9 +78,15 @@ struct Portion {
       }
       COLDPRESS_UNROLL for (Index32 c = 0; c < wide; ++c) {
         Index32 const i = at + c * next_at, k = t + c * next_term;
-        values[n + c] = i >= size || k >= last ? 0
-                        : second               ? operand.value(product, k, i)
-                                               : operand.value(product, i, k);
+        float value = 0;
+        if (i < size && k < last) {
+          if constexpr (HasFixed<Operand>) {
+            value = operand.value(fixed, k);
+          } else {
+            value = second ? operand.value(product, k, i) : operand.value(product, i, k);
+          }
+        }
+        values[n + c] = value;
       }
     }
   }
@@ -85,11 +117,14 @@ struct Portion {
 /// The number of rows of a tile for which a quarter of the threads suffices.
 inline constexpr Index few_rows = 16, few_threads = threads / 4;
 
-/// The sums that one thread computes in a tile.
-template <Index tile>
+/// The sums that one thread computes in a tile of `high` x `wide` sums: squares of 4 x 4, as many as it takes.
+template <Index high, Index wide>
 struct Sums {
-  static constexpr Index side = tile / 16;  // threads are 16 x 16
-  float values[side * side];
+  static constexpr Index threads_across = wide == 2 * 64 && high < wide ? 32 : 16,
+                         threads_down = threads / threads_across;
+  static constexpr Index rows = high / threads_down, columns = wide / threads_across;
+  static_assert(rows % 4 == 0 && columns % 4 == 0);
+  float values[rows * columns];
 
   /// Adds the products of two panels in the order of their terms. `few` says that there are at most 16 rows: then each
   /// quarter of the threads has all rows and a quarter of the terms.
@@ -97,23 +132,26 @@ struct Sums {
     if (precision == Precision::fp32) {
       constexpr Index quarter = panel / 4;
       Index const first = few ? thread / few_threads * quarter : 0;
-      add_each(left + thread % (few ? few_threads : threads) / 16 * 4, right + thread % 16 * 4, first,
-               few ? first + quarter : panel);
-    } else if (precision == Precision::tf32) {
-      add_by_warps<Precision::tf32>(thread, left, right);
-    } else {
-      add_by_warps<Precision::bf16>(thread, left, right);
+      add_each(left + thread % (few ? few_threads : threads) / threads_across * 4, right + thread % threads_across * 4,
+               first, few ? first + quarter : panel);
+    } else if constexpr (high == wide) {
+      if (precision == Precision::tf32) {
+        add_by_warps<Precision::tf32>(thread, left, right);
+      } else {
+        add_by_warps<Precision::bf16>(thread, left, right);
+      }
     }
   }
   /// f(row, column, sum)
   template <class F>
   constexpr void for_each(Precision precision, Index thread, F const& f) const {
     if (precision == Precision::fp32) {
-      COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n)
-          f(thread / 16 * 4 + place(n / side), thread % 16 * 4 + place(n % side), values[n]);
-    } else {
+      COLDPRESS_UNROLL for (Index n = 0; n < rows * columns; ++n)
+          f(thread / threads_across * 4 + place(n / columns), thread % threads_across * 4 + place(n % columns),
+            values[n]);
+    } else if constexpr (high == wide) {
       Index const lane = thread % lanes, down = first_row(thread), across = first_column(thread);
-      COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n) {
+      COLDPRESS_UNROLL for (Index n = 0; n < rows * columns; ++n) {
         f(down + n / 4 / fits * 16 + mma_row(lane, n % 4), across + n / 4 % fits * 8 + mma_column(lane, n % 4),
           values[n]);
       }
@@ -124,34 +162,32 @@ struct Sums {
   /// A thread has squares of 4 x 4 sums, 64 apart, so that neighbouring threads read adjacent memory.
   static constexpr Index place(Index n) { return n / 4 * 64 + n % 4; }
   constexpr void add_each(float const* left, float const* right, Index first, Index last) {
-    constexpr Index at_once = 64 / (side * side);  // terms: enough multiply-adds to hide the reading of the next
+    constexpr Index at_once = 64 / (rows * columns);  // terms: enough multiply-adds to hide the reading of the next
     for (Index d = first; d < last; d += at_once) {
       COLDPRESS_UNROLL for (Index c = 0; c < at_once; ++c) {
-        float rows[side], columns[side];
-        COLDPRESS_UNROLL for (Index n = 0; n < side; ++n) {
-          rows[n] = left[(d + c) * (tile + gap) + place(n)];
-          columns[n] = right[(d + c) * (tile + gap) + place(n)];
-        }
-        COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n) values[n] =
-            freestanding::fma(rows[n / side], columns[n % side], values[n]);
+        float of_row[rows], of_column[columns];
+        COLDPRESS_UNROLL for (Index n = 0; n < rows; ++n) of_row[n] = left[(d + c) * (high + gap) + place(n)];
+        COLDPRESS_UNROLL for (Index n = 0; n < columns; ++n) of_column[n] = right[(d + c) * (wide + gap) + place(n)];
+        COLDPRESS_UNROLL for (Index n = 0; n < rows * columns; ++n) values[n] =
+            freestanding::fma(of_row[n / columns], of_column[n % columns], values[n]);
       }
     }
   }
   /// The eight warps are 2 x 4, and each computes `fits` x `fits` products of tensor cores.
-  static constexpr Index fits = tile / 32;
-  static constexpr Index first_row(Index thread) { return thread / lanes / 4 * (tile / 2); }
-  static constexpr Index first_column(Index thread) { return thread / lanes % 4 * (tile / 4); }
+  static constexpr Index fits = wide / 32;
+  static constexpr Index first_row(Index thread) { return thread / lanes / 4 * (wide / 2); }
+  static constexpr Index first_column(Index thread) { return thread / lanes % 4 * (wide / 4); }
   template <Precision precision>
   constexpr void add_by_warps(Index thread, float const* left, float const* right) {
-    using M = Mma<precision, tile + gap>;
+    using M = Mma<precision, wide + gap>;
     Index const lane = thread % lanes;
     left += first_row(thread), right += first_column(thread);
     for (Index d = 0; d < panel; d += M::depth) {
       typename M::Left a[fits];
       typename M::Right b[fits];
       COLDPRESS_UNROLL for (Index n = 0; n < fits; ++n) {
-        a[n] = M::left(left + d * (tile + gap) + n * 16, lane);
-        b[n] = M::right(right + d * (tile + gap) + n * 8, lane);
+        a[n] = M::left(left + d * (wide + gap) + n * 16, lane);
+        b[n] = M::right(right + d * (wide + gap) + n * 8, lane);
       }
       COLDPRESS_UNROLL for (Index n = 0; n < fits * fits; ++n) M::add(values + n * 4, lane, a[n / fits], b[n % fits]);
     }
