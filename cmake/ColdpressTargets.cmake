@@ -31,6 +31,13 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   set(coldpress_library_type SHARED)
   set(coldpress_hidden OFF)
 endif()
+# What computes takes most of a sanitizer's build, and sees none of a file's bytes before they are checked.
+option(COLDPRESS_SANITIZE_KERNELS "Under a sanitizer, compile for it also what computes: kernels and engines" ON)
+set(coldpress_kernel_options "")
+if(NOT COLDPRESS_SANITIZE_KERNELS)
+  set(coldpress_kernel_options -fno-sanitize=all)
+endif()
+
 function(coldpress_compiled_component component)
   set(target coldpress_${component})
   add_library(${target} ${coldpress_library_type} ${ARGN})
