@@ -218,7 +218,7 @@ Tensor fold_mod(Call const& call) {
 Tensor fold_minus(Call const& call) {
   Tensor result = call.constant(0, "its input");
   for (float& value : result.floats) value = -value;
-  for (Int& value : result.ints) value = Int{} - value;
+  for (Int& value : result.ints) value = wrapped(result.type, Int{} - value);
   return result;
 }
 Tensor fold_not(Call const& call) {

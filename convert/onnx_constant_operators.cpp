@@ -30,18 +30,16 @@ void cast_to(Call& call, Type to) {
   call.set(x);
 }
 void cast(Call& call) { cast_to(call, static_cast<Type>(call.integer("to", 1))); }
-void cast_like(Call& call) {
-  cast_to(call, call.is_constant(1) ? call.constant(1, "the value of the type").type : call.value(1).type);
-}
 
 Tensor folded_cast(Call const& call, Type to) {
   Tensor const& from = call.constant(0, "its input");
-  if (from.floating() == is_floating(to) && to != Type::boolean) {
+  if (from.floating() && is_floating(to)) {
     Tensor same = from;
     same.type = to;
     return same;
   }
   Tensor result = tensor_for(call, to, from.shape);
+  result.origin = from.origin;
   result.samples_axis = from.samples_axis;
   auto const count = static_cast<std::size_t>(from.size());
   constexpr float most = 9.2e18f;
@@ -50,14 +48,22 @@ Tensor folded_cast(Call const& call, Type to) {
       result.floats[i] = float_at(from, i);
     } else if (to == Type::boolean) {
       result.ints[i] = {from.floating() ? from.floats[i] != 0 : from.ints[i] != Int{}};
+    } else if (from.floating()) {
+      result.ints[i] = wrapped(to, {std::abs(from.floats[i]) < most ? static_cast<Index>(from.floats[i]) : 0});
     } else {
-      result.ints[i] = {std::abs(from.floats[i]) < most ? static_cast<Index>(from.floats[i]) : 0};
+      result.ints[i] = wrapped(to, from.ints[i]);
     }
   }
   return result;
 }
 Tensor fold_cast(Call const& call) { return folded_cast(call, static_cast<Type>(call.integer("to", 1))); }
 Tensor fold_cast_like(Call const& call) { return folded_cast(call, call.constant(1, "the value of the type").type); }
+/// Of the other value, only the type matters.
+void cast_like(Call& call) {
+  Type const to = call.is_constant(1) ? call.constant(1, "the value of the type").type : call.value(1).type;
+  if (call.is_constant(0)) return call.set(folded_cast(call, to));
+  cast_to(call, to);
+}
 
 template <class T>
 Tensor list(std::vector<T> const& values, bool single) {

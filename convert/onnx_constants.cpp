@@ -14,6 +14,11 @@ namespace {
 Index wrapped(std::uint64_t value) { return static_cast<Index>(value); }
 std::uint64_t bits(Index value) { return static_cast<std::uint64_t>(value); }
 
+template <class T>
+Index as(Index value) {
+  return static_cast<Index>(static_cast<T>(value));
+}
+
 std::vector<Index> strides_of(std::vector<Index> const& shape) {
   std::vector<Index> strides(shape.size(), 1);
   for (std::size_t a = shape.size(); a-- > 1;) strides[a - 1] = strides[a] * shape[a];
@@ -52,6 +57,27 @@ Int operator/(Int a, Int b) {
   return {b.factor == -1 ? wrapped(-bits(a.factor)) : a.factor / b.factor, a.samples && !b.samples};
 }
 
+Int wrapped(Type type, Int value) {
+  if (value.samples && (type == Type::uint8 || type == Type::int8 || type == Type::uint16 || type == Type::int16))
+    refuse_samples();
+  switch (type) {
+    case Type::uint8:
+      return {as<std::uint8_t>(value.factor)};
+    case Type::int8:
+      return {as<std::int8_t>(value.factor)};
+    case Type::uint16:
+      return {as<std::uint16_t>(value.factor)};
+    case Type::int16:
+      return {as<std::int16_t>(value.factor)};
+    case Type::uint32:
+      return {as<std::uint32_t>(value.factor), value.samples};
+    case Type::int32:
+      return {as<std::int32_t>(value.factor), value.samples};
+    default:
+      return value;  // 64 bits, and truth values
+  }
+}
+
 Int integer_at(Tensor const& tensor, std::size_t i) {
   if (tensor.floating()) refuse("it computes a whole number of a float");
   return tensor.ints[i];
@@ -59,7 +85,8 @@ Int integer_at(Tensor const& tensor, std::size_t i) {
 float float_at(Tensor const& tensor, std::size_t i) {
   if (tensor.floating()) return tensor.floats[i];
   if (tensor.ints[i].samples) refuse_samples();
-  return static_cast<float>(tensor.ints[i].factor);
+  Index const value = tensor.ints[i].factor;
+  return tensor.type == Type::uint64 ? static_cast<float>(bits(value)) : static_cast<float>(value);
 }
 
 Tensor tensor_for(Call const& call, Type type, std::vector<Index> shape) {

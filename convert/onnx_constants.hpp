@@ -12,6 +12,10 @@ Int operator-(Int a, Int b);
 Int operator*(Int a, Int b);
 Int operator/(Int a, Int b);
 
+/// A whole number as one of a type, around whose ends it wraps. Throws Refusal for a number of samples if the type may
+/// be too narrow for it.
+Int wrapped(Type type, Int value);
+
 /// A number of a constant.
 Int integer_at(Tensor const& tensor, std::size_t i);
 float float_at(Tensor const& tensor, std::size_t i);
@@ -54,7 +58,7 @@ Tensor fold_two(Call const& call) {
     } else if (floats) {
       result.floats[i] = static_cast<float>(of_floats(float_at(a, from_a[i]), float_at(b, from_b[i])));
     } else {
-      result.ints[i] = of_ints(integer_at(a, from_a[i]), integer_at(b, from_b[i]));
+      result.ints[i] = wrapped(a.type, of_ints(integer_at(a, from_a[i]), integer_at(b, from_b[i])));
     }
   }
   result.origin = a.origin.empty() ? b.origin : a.origin;

@@ -49,11 +49,7 @@ void gather(Call& call) {
   if (run) {
     y = part_of(call.network, x, axis, numbers[0], numbers[0] + static_cast<Index>(numbers.size()), "");
   } else {
-    std::vector<float> values(numbers.begin(), numbers.end());
-    Shape const shape{static_cast<Index>(values.size())};
-    Sample const selected = call.network.constant(std::move(values), shape, "");
-    y.sample = call.network.add("", Gather{.axis = x.place(axis)}, {x.sample, selected});
-    y.axes[static_cast<std::size_t>(axis)] = {shape[0]};
+    y = places_of(call.network, x, axis, numbers);
   }
   // The axis becomes those of the numbers.
   std::vector<Axis> axes = y.axes;

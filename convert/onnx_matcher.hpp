@@ -127,5 +127,6 @@ bool match_normalization(Matcher& matcher, Node& node);
 bool match_attention(Matcher& matcher, Node& node, std::vector<Node>& added);
 bool match_bias(Matcher& matcher, Node& node);
 bool match_padding(Matcher& matcher, Node& node);
+bool match_sequence(Matcher& matcher, Node& node);
 
 }  // namespace coldpress::convert::onnx

@@ -139,7 +139,8 @@ bool rewrite(Graph& graph, Known const& known) {
   for (Node& node : graph.nodes) {
     if (!node.domain.empty()) continue;
     changed |= match_activation(matcher, node) || match_normalization(matcher, node) ||
-               match_attention(matcher, node, added) || match_bias(matcher, node) || match_padding(matcher, node);
+               match_attention(matcher, node, added) || match_bias(matcher, node) || match_padding(matcher, node) ||
+               match_sequence(matcher, node);
   }
   // What is constant needs no nodes. A node may have other outputs that are not.
   std::erase_if(graph.nodes, [&](Node const& node) {

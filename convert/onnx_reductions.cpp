@@ -9,7 +9,8 @@ namespace coldpress::convert::onnx {
 namespace {
 
 /// The axes that a reduction names; none: all.
-std::vector<int> axes_of_reduction(Call const& call, int rank, Index first_opset_with_input) {
+std::vector<int> axes_of_reduction(Call const& call, int rank) {
+  Index const first_opset_with_input = call.node.op == "ReduceSum" ? 13 : 18;
   auto named =
       call.opset >= first_opset_with_input && call.has(1) ? call.integers_of(1, "axes") : call.integers("axes");
   if (named.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {};
@@ -72,8 +73,7 @@ Sample reduced(Network& network, Value const& x, std::vector<int> const& axes, R
 /// A function of each value before, a reduction, and one after it.
 void reduce(Call& call, ReduceOperation operation, Power const& before, Power const& after, bool absolute = false) {
   Value x = call.value(0);
-  auto const axes =
-      axes_of_reduction(call, x.rank(), operation == ReduceOperation::sum && before == Power{} && !absolute ? 13 : 18);
+  auto const axes = axes_of_reduction(call, x.rank());
   for (int const a : axes)
     if (x.axis(a).samples) refuse("it reduces over the samples");
   if (absolute) {
@@ -93,6 +93,84 @@ void plain(Call& call) {
 void sum_of_squares(Call& call) { reduce(call, ReduceOperation::sum, {.power = 2}, {}); }
 void norm(Call& call) { reduce(call, ReduceOperation::sum, {.power = 2}, {.power = 0.5f}); }
 void absolute_sum(Call& call) { reduce(call, ReduceOperation::sum, {}, {}, true); }
+
+/// What two values make together.
+template <class T>
+T combined(ReduceOperation operation, T a, T b) {
+  auto const less = [](T x, T y) {
+    if constexpr (std::is_same_v<T, Int>) {
+      return (x - y).factor < 0;
+    } else {
+      return x < y;
+    }
+  };
+  switch (operation) {
+    case ReduceOperation::max:
+      return less(a, b) ? b : a;
+    case ReduceOperation::min:
+      return less(b, a) ? b : a;
+    case ReduceOperation::prod:
+      return a * b;
+    default:
+      return a + b;
+  }
+}
+
+/// The same of a constant, in double until the end.
+Tensor folded(Call const& call, ReduceOperation operation, double (*before)(double), double (*after)(double)) {
+  Tensor const& x = call.constant(0, "its input");
+  if (x.size() == 0) refuse("it reduces a constant without values");
+  if (!x.floating() && (before || after || operation == ReduceOperation::mean))
+    refuse("it is applied to whole numbers");
+  auto const axes = axes_of_reduction(call, x.rank());
+  std::vector<Index> shape = x.shape;
+  for (int const a : axes) {
+    if (a == x.samples_axis) refuse("it reduces over the samples");
+    shape[static_cast<std::size_t>(a)] = 1;
+  }
+  Tensor result = tensor_for(call, x.type, shape);
+  auto const to = places_in(shape, x.shape);
+  auto const reduce_all = [&](auto const& values, auto& sums) {
+    std::vector<bool> begun(sums.size());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      std::remove_cvref_t<decltype(sums[0])> value{values[i]};
+      if constexpr (!std::is_same_v<decltype(value), Int>) value = before ? before(value) : value;
+      sums[to[i]] = begun[to[i]] ? combined(operation, sums[to[i]], value) : value;
+      begun[to[i]] = true;
+    }
+  };
+  if (x.floating()) {
+    std::vector<double> sums(result.floats.size());
+    reduce_all(x.floats, sums);
+    double const count = operation == ReduceOperation::mean ? static_cast<double>(to.size() / sums.size()) : 1;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      result.floats[i] = static_cast<float>(after ? after(sums[i]) : sums[i] / count);
+  } else {
+    reduce_all(x.ints, result.ints);
+    for (Int& each : result.ints) each = wrapped(x.type, each);
+  }
+  result.samples_axis = x.samples_axis;
+  result.origin = x.origin;
+  if (call.integer("keepdims", 1) != 0) return result;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    result.shape.erase(result.shape.begin() + axes[i]);
+    if (axes[i] < result.samples_axis) --result.samples_axis;
+  }
+  return result;
+}
+template <ReduceOperation operation>
+Tensor fold_plain(Call const& call) {
+  return folded(call, operation, nullptr, nullptr);
+}
+double square(double x) { return x * x; }
+Tensor fold_sum_of_squares(Call const& call) { return folded(call, ReduceOperation::sum, square, nullptr); }
+Tensor fold_norm(Call const& call) {
+  return folded(call, ReduceOperation::sum, square, [](double x) { return std::sqrt(x); });
+}
+Tensor fold_absolute_sum(Call const& call) {
+  return folded(
+      call, ReduceOperation::sum, [](double x) { return std::abs(x); }, nullptr);
+}
 
 void arg_max(Call& call) {
   Value const x = call.value(0);
@@ -143,14 +221,15 @@ void plain_softmax(Call& call) { softmax(call, false); }
 void log_softmax(Call& call) { softmax(call, true); }
 
 constexpr std::array rows{
-    Operator{"ReduceMean", plain<ReduceOperation::mean>, nullptr, "`reduce` or `globalAveragePooling`"},
-    Operator{"ReduceSum", plain<ReduceOperation::sum>, nullptr, "`reduce`"},
-    Operator{"ReduceMax", plain<ReduceOperation::max>, nullptr, "`reduce`"},
-    Operator{"ReduceMin", plain<ReduceOperation::min>, nullptr, "`reduce`"},
-    Operator{"ReduceProd", plain<ReduceOperation::prod>, nullptr, "`reduce`"},
-    Operator{"ReduceL1", absolute_sum, nullptr, "`power`, `max`, `reduce`"},
-    Operator{"ReduceL2", norm, nullptr, "`power`, `reduce`, `power`"},
-    Operator{"ReduceSumSquare", sum_of_squares, nullptr, "`power`, `reduce`"},
+    Operator{"ReduceMean", plain<ReduceOperation::mean>, fold_plain<ReduceOperation::mean>,
+             "`reduce` or `globalAveragePooling`"},
+    Operator{"ReduceSum", plain<ReduceOperation::sum>, fold_plain<ReduceOperation::sum>, "`reduce`"},
+    Operator{"ReduceMax", plain<ReduceOperation::max>, fold_plain<ReduceOperation::max>, "`reduce`"},
+    Operator{"ReduceMin", plain<ReduceOperation::min>, fold_plain<ReduceOperation::min>, "`reduce`"},
+    Operator{"ReduceProd", plain<ReduceOperation::prod>, fold_plain<ReduceOperation::prod>, "`reduce`"},
+    Operator{"ReduceL1", absolute_sum, fold_absolute_sum, "`power`, `max`, `reduce`"},
+    Operator{"ReduceL2", norm, fold_norm, "`power`, `reduce`, `power`"},
+    Operator{"ReduceSumSquare", sum_of_squares, fold_sum_of_squares, "`power`, `reduce`"},
     Operator{"ArgMax", arg_max, nullptr, "`argmax`"},
     Operator{"TopK", top_k, nullptr, "`topK`; the values, not their places"},
     Operator{"Softmax", plain_softmax, nullptr, "`softmax` or `softmaxOver`"},

@@ -23,6 +23,18 @@ Value part_of(Network& network, Value const& x, int axis, Index begin, Index end
   return y;
 }
 
+Value places_of(Network& network, Value const& x, int axis, std::vector<Index> const& numbers) {
+  if (numbers.empty()) refuse("it selects nothing");
+  if (x.axis(axis).samples) refuse("it selects samples");
+  constexpr Index most = Index{1} << 24;  // that floats count
+  if (x.extent(axis) > most) refuse("it selects by numbers on an axis with more than 2^24 places");
+  Value y = x;
+  Sample const selected = network.constant({numbers.begin(), numbers.end()}, {static_cast<Index>(numbers.size())}, "");
+  y.sample = network.add("", Gather{.axis = x.place(axis)}, {x.sample, selected});
+  y.axes[static_cast<std::size_t>(axis)] = {static_cast<Index>(numbers.size())};
+  return y;
+}
+
 namespace {
 
 struct Range {
@@ -31,7 +43,7 @@ struct Range {
 };
 /// The ranges that a Slice names, for a value with these extents.
 std::vector<Range> ranges(Call const& call, std::vector<Axis> const& axes) {
-  bool const old = call.opset < 10;
+  bool const old = call.size() == 1;  // before opset 10, and of what patterns make
   auto const list = [&](std::size_t i, char const* name) {
     if (old) return call.integers(name);
     return call.has(i) ? call.integers_of(i, name) : std::vector<Index>{};
@@ -71,8 +83,14 @@ void slice(Call& call) {
     Axis const& axis = x.axis(range.axis);
     bool const all_samples = axis.hidden() && range.begin == 0 && range.step == 1 && range.end == 1;
     if (all_samples) continue;
-    if (range.step != 1) refuse("it has a step of " + std::to_string(range.step));
-    x = part_of(call.network, x, range.axis, range.begin, range.end, "");
+    if (range.step == 1) {
+      x = part_of(call.network, x, range.axis, range.begin, range.end, "");
+    } else {
+      std::vector<Index> numbers;
+      for (Index at = range.begin; range.step > 0 ? at < range.end : at > range.end; at += range.step)
+        numbers.push_back(at);
+      x = places_of(call.network, x, range.axis, numbers);
+    }
   }
   call.set(x);
 }
@@ -161,7 +179,7 @@ void pad(Call& call) {
 }
 
 constexpr std::array rows{
-    Operator{"Slice", slice, fold_slice, "`slice`; with steps of 1"},
+    Operator{"Slice", slice, fold_slice, "`slice`, or `gather` with steps other than 1"},
     Operator{"Split", split, nullptr, "`slice`"},
     Operator{"Pad", pad, nullptr, "`pad`, or part of a convolution; constant, reflect and edge"},
 };
