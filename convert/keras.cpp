@@ -1,6 +1,6 @@
 #include <coldpress/convert/keras.hpp>
 
-#include "keras_builder.hpp"
+#include "keras_entries.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,112 +11,6 @@ namespace {
 
 using json::Json, json::Node;
 using keras::Builder, keras::Layer, keras::Place, keras::Value;
-
-constexpr int max_models = 16;  // one inside another
-constexpr std::size_t max_layers = 10'000;
-
-bool is_model(std::string const& kind) { return kind == "Sequential" || kind == "Functional" || kind == "Model"; }
-
-/// A class as the groups of a .keras file spell it: max_pooling2d of MaxPooling2D.
-std::string snake_case(std::string_view name) {
-  std::string snake;
-  auto const lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  auto const upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (i > 0 && upper(name[i]) && (lower(name[i - 1]) || (i + 1 < name.size() && lower(name[i + 1])))) snake += '_';
-    snake += upper(name[i]) ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
-  }
-  return snake;
-}
-
-/// The layers of a model, and where each of them has its variables.
-std::vector<Layer> layers_of(Node const& model, Place const& place) {
-  Node const config = model["config"];
-  Node const list = config.is_list() ? config : config["layers"];  // the oldest Sequential models are lists
-  if (list.size() > max_layers) list.expected("a list of at most " + json::grouped(static_cast<Index>(max_layers)));
-  std::map<std::string, int> counts;
-  std::vector<Layer> layers;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Node const entry = list[i], inner = entry["config"];
-    std::string const kind = entry["class_name"].text();
-    auto const module = entry.find_value("module");
-    // What an operator has made is no layer, and has no variables.
-    bool const is_operator = module && module->is_text() && module->text().starts_with("keras.src.ops");
-    std::string path = is_operator ? "" : snake_case(kind);
-    if (int const before = is_operator ? 0 : counts[path]++; before > 0) path += "_" + std::to_string(before);
-    auto const name = inner.find_value("name");
-    layers.push_back({kind, name ? name->text() : path, inner, place.part(path, name ? name->text() : path)});
-    if (place.path.empty()) layers.back().place.path = "layers/" + path;
-  }
-  return layers;
-}
-
-/// The classes of all layers that are not known, with the layers' names.
-void list_unknown(Node const& model, int depth, std::string& unknown) {
-  if (depth == max_models) model.refuse("more than " + std::to_string(max_models) + " models, one inside another");
-  auto const check = [&](Node const& entry, std::string const& kind, std::string const& name) {
-    if (is_model(kind)) return list_unknown(entry, depth + 1, unknown);
-    if (kind != "InputLayer" && kind != "TimeDistributed" && !keras::is_known(kind))
-      unknown += (unknown.empty() ? "" : ", ") + persist::printable(name) + " (" + persist::printable(kind) + ")";
-  };
-  Node const config = model["config"], list = config.is_list() ? config : config["layers"];
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Node const inner = list[i]["config"];
-    auto const name = inner.find_value("name");
-    check(list[i], list[i]["class_name"].text(), name ? name->text() : list[i].path());
-  }
-}
-
-/// The tensors that are named somewhere in the arguments of a call, in order: [layer, node, number].
-void find_tensors(Node const& node, std::vector<Node>& found) {
-  if (node.is_list()) {
-    for (std::size_t i = 0; i < node.size(); ++i) find_tensors(node[i], found);
-  } else if (node.is_object()) {
-    auto const kind = node.find_value("class_name");
-    if (kind && kind->is_text() && kind->text() == "__keras_tensor__") found.push_back(node["config"]["keras_history"]);
-    for (std::string_view const key : {"initial_state", "mask", "query", "value", "key"}) {
-      if (auto const inner = kind ? std::nullopt : node.find_value(key)) find_tensors(*inner, found);
-    }
-  }
-}
-
-/// The names of the layers whose outputs a layer reads.
-std::vector<std::string> sources_of(Node const& layer) {
-  Node const calls = layer["inbound_nodes"];
-  if (calls.size() == 0) return {};
-  if (calls.size() > 1)
-    calls.refuse<UnsupportedError>("has " + std::to_string(calls.size()) +
-                                   " calls; a layer that is shared is not read");
-  std::vector<Node> tensors;
-  if (calls[0].is_object()) {
-    find_tensors(calls[0]["args"], tensors);
-    std::vector<Node> named;
-    if (auto const more = calls[0].find_value("kwargs")) find_tensors(*more, named);
-    if (!named.empty())
-      calls[0]["kwargs"].refuse<UnsupportedError>("has other inputs, such as an initial state, which are not read");
-  } else {
-    for (std::size_t i = 0; i < calls[0].size(); ++i) {
-      Node const tensor = calls[0][i];  // Keras 2: [layer, node, number, {}]
-      if (tensor.size() > 3 && tensor[3].find_value("initial_state"))
-        tensor[3].refuse<UnsupportedError>("has an initial state, which is not read");
-      tensors.push_back(tensor);
-    }
-  }
-  std::vector<std::string> names;
-  for (Node const& tensor : tensors) {
-    if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
-    names.push_back(tensor[0].text());
-  }
-  return names;
-}
-
-/// Names of layers in "input_layers" or "output_layers": [name, node, number], or a list of these.
-std::vector<std::string> ends_of(Node const& list) {
-  std::vector<std::string> names;
-  if (list.size() == 3 && list[0].is_text()) return {list[0].text()};
-  for (std::size_t i = 0; i < list.size(); ++i) names.push_back(list[i].is_text() ? list[i].text() : list[i][0].text());
-  return names;
-}
 
 class Reader {
  public:
@@ -138,7 +32,7 @@ class Reader {
 
   std::vector<Value> add_model(Node const& model, std::vector<Value> const& inputs, Place const& place,
                                std::string const& prefix, int depth) {
-    auto const layers = layers_of(model, place);
+    auto const layers = keras::layers_of(model, place);
     if (layers.empty()) model.refuse("has no layers");
     return model["class_name"].text() == "Sequential" ? add_sequential(model, layers, inputs, prefix, depth)
                                                       : add_functional(model, layers, inputs, prefix, depth);
@@ -168,7 +62,7 @@ class Reader {
   std::vector<Value> add_functional(Node const& model, std::vector<Layer> const& layers,
                                     std::vector<Value> const& inputs, std::string const& prefix, int depth) {
     Node const config = model["config"], list = config["layers"];
-    auto const begins = ends_of(config["input_layers"]), ends = ends_of(config["output_layers"]);
+    auto const begins = keras::ends_of(config["input_layers"]), ends = keras::ends_of(config["output_layers"]);
     if (!inputs.empty() && begins.size() != inputs.size())
       model.refuse<UnsupportedError>("reads " + std::to_string(inputs.size()) + " values, and has " +
                                      std::to_string(begins.size()) + " inputs");
@@ -187,7 +81,7 @@ class Reader {
       any = false;
       std::vector<std::size_t> left;
       for (std::size_t const i : waiting) {
-        auto const sources = sources_of(list[i]);
+        auto const sources = keras::sources_of(list[i]);
         bool const ready = std::ranges::all_of(sources, [&](std::string const& name) { return values.contains(name); });
         if (!ready || sources.empty()) {
           left.push_back(i);
@@ -215,9 +109,10 @@ class Reader {
 
   std::vector<Value> add(Node const& entry, Layer layer, std::vector<Value> const& inputs, std::string const& prefix,
                          int depth) {
-    if (is_model(layer.kind))
+    if (keras::is_model(layer.kind))
       return add_model(entry, inputs, layer.place.part("layers"), prefix + layer.name + ".", depth + 1);
     layer.name = prefix + layer.name;
+    layer.keywords = keras::keywords_of(entry);
     if (layer.kind == "TimeDistributed") {
       if (inputs.size() != 1 || !inputs[0].is_sequence())
         layer.config.refuse<UnsupportedError>("does not read a sequence {steps, features}");
@@ -282,12 +177,10 @@ persist::Model read_keras(std::string const& path, KerasOptions const& options) 
     Json const json = json::parse_json(file.config());
     Node const model{json, ""};
     std::string const kind = model["class_name"].text();
-    if (!is_model(kind))
+    if (!keras::is_model(kind))
       model["class_name"].refuse<UnsupportedError>("got " + json::described(model["class_name"].json()) +
                                                    ", expected \"Sequential\" or \"Functional\"");
-    std::string unknown;
-    list_unknown(model, 0, unknown);
-    if (!unknown.empty()) throw UnsupportedError{"has layers that are not known: " + unknown};
+    keras::refuse_unknown(model);
     return Reader{file, options}.read(model);
   });
 }

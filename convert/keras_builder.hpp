@@ -7,6 +7,7 @@
 #include "keras_file.hpp"
 #include "whole_network.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +87,7 @@ struct Layer {
   std::string name;
   Node config;
   Place place;
+  std::optional<Node> keywords = {};  // what else its call is given, beside the values that it reads
 };
 
 /// Whether layers of this class are known.

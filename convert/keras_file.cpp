@@ -41,14 +41,15 @@ std::string unpacked(std::string const& path, std::string const& name, std::size
   }
 }
 
-Id open_image(std::string const& bytes) {
+Id open_image(std::string const& archive, std::string const& bytes) {
   Library const library;
   Id const access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose};
   H5Pset_fapl_core(access.get(), std::size_t{1} << 16, false);
   // The library does not write to the bytes, of which it makes a copy.
   if (H5Pset_file_image(access.get(), const_cast<char*>(bytes.data()), bytes.size()) < 0)
     malformed("HDF5 cannot copy the weights" + Library::reason());
-  Id file{H5Fopen("model.weights.h5", H5F_ACC_RDONLY, access.get()), H5Fclose};
+  // HDF5 refuses bytes by the name of a file that there is. There is none below the archive, which is no folder.
+  Id file{H5Fopen((archive + "/model.weights.h5").c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
   if (!file) malformed("member 'model.weights.h5' is not an HDF5 file that can be opened" + Library::reason());
   return file;
 }
@@ -127,7 +128,7 @@ File::File(std::string const& path) {
 
 void File::open_archive(std::string const& path) {
   config_ = unpacked(path, "config.json", max_config);
-  file_ = open_image(unpacked(path, "model.weights.h5", static_cast<std::size_t>(left_)));
+  file_ = open_image(path, unpacked(path, "model.weights.h5", static_cast<std::size_t>(left_)));
 }
 
 std::string File::name_of(Place const& place, std::size_t number, std::string_view name) const {

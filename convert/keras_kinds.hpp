@@ -18,6 +18,7 @@ Value add_recurrent(Builder& builder, Layer const& layer, Value const& x);  // a
 Value add_bidirectional(Builder& builder, Layer const& layer, Value const& x);
 Value add_dense(Builder& builder, Layer const& layer, Value const& x);
 Value add_batch_normalization(Builder& builder, Layer const& layer, Value const& x);
+Value add_fixed_normalization(Builder& builder, Layer const& layer, Value const& x);  // Normalization
 Value add_layer_normalization(Builder& builder, Layer const& layer, Value const& x);
 Value add_group_normalization(Builder& builder, Layer const& layer, Value const& x);
 Value add_embedding(Builder& builder, Layer const& layer, Value const& x);
@@ -26,6 +27,8 @@ Value add_relu(Builder& builder, Layer const& layer, Value const& x);
 Value add_flatten(Builder& builder, Layer const& layer, Value const& x);
 Value add_reshape(Builder& builder, Layer const& layer, Value const& x);
 Value add_permute(Builder& builder, Layer const& layer, Value const& x);
+Value add_repeat_vector(Builder& builder, Layer const& layer, Value const& x);
+Value add_attention(Builder& builder, Layer const& layer, std::vector<Value> const& in);
 Value add_zero_padding(Builder& builder, Layer const& layer, Value const& x);
 Value add_cropping2d(Builder& builder, Layer const& layer, Value const& x);
 Value add_up_sampling(Builder& builder, Layer const& layer, Value const& x);

@@ -60,12 +60,27 @@ Value add_permute(Builder& builder, Layer const& layer, Value const& x) {
 
 Value add_global_pooling(Builder& builder, Layer const& layer, Value const& x, ReduceOperation operation) {
   expect_channels_last(layer.config);
-  if (layer.config.flag("keepdims", false)) layer.config["keepdims"].refuse<UnsupportedError>("is true");
-  if (x.is_sequence()) return builder.add(layer.name, Reduce{operation, 0}, x);
-  if (!x.is_image())
+  if (!x.is_image() && !x.is_sequence())
     layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image or a sequence");
-  if (operation == ReduceOperation::mean) return builder.add(layer.name, GlobalAveragePooling{}, x);
-  return builder.add(layer.name, Reduce{operation, -1}, builder.add(layer.name + ".rows", Reduce{operation, -1}, x));
+  bool const keeps = layer.config.flag("keepdims", false);
+  std::string const name = keeps ? layer.name + ".reduced" : layer.name;
+  auto const reduced = [&](std::string const& own, int axis, Value const& of) {
+    return builder.add(own, Reduce{operation, axis}, of);
+  };
+  Value const y = x.is_sequence()                      ? reduced(name, 0, x)
+                  : operation == ReduceOperation::mean ? builder.add(name, GlobalAveragePooling{}, x)
+                                                       : reduced(name, -1, reduced(layer.name + ".rows", -1, x));
+  if (!keeps) return y;
+  Index const channels = y.shape[0];
+  return builder.add(layer.name, Reshape{x.is_image() ? Shape{channels, 1, 1} : Shape{1, channels}}, y);
+}
+
+Value add_repeat_vector(Builder& builder, Layer const& layer, Value const& x) {
+  Index const steps = layer.config["n"].integer(1, max_size);
+  if (x.shape.rank() != 1)
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected {features}");
+  Value const step = builder.add(layer.name + ".step", Reshape{{1, x.shape[0]}}, x);
+  return builder.add(layer.name, Expand{Shape{steps, x.shape[0]}}, step);
 }
 
 Value add_zero_padding(Builder& builder, Layer const& layer, Value const& x) {

@@ -2,6 +2,9 @@
 #include "complement.hpp"
 #include "keras_kinds.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace coldpress::convert::keras {
 namespace {
 
@@ -58,6 +61,30 @@ Value add_batch_normalization(Builder& builder, Layer const& layer, Value const&
   float const moved = complement(layer.config.number("momentum", 0.99f));
   if (moved > 0 && moved < 1) normalization.momentum = moved;
   return builder.add(layer.name, normalization, x);
+}
+
+/// (x - mean) / deviation with the numbers that `adapt` has found, each step by itself, because their difference is
+/// often much smaller than they are.
+Value add_fixed_normalization(Builder& builder, Layer const& layer, Value const& x) {
+  expect_last_axis(layer.config, x);
+  for (char const* const given : {"mean", "variance"}) {
+    if (auto const field = layer.config.find_value(given))
+      field->refuse<UnsupportedError>("is given; only what adapt has found is read");
+  }
+  if (layer.config.flag("invert", false)) layer.config["invert"].refuse<UnsupportedError>("is true");
+  Index const channels = x.is_image() ? x.shape[0] : x.shape.last();
+  auto mean = builder.read(layer.place, 0, "mean", {channels}).values,
+       variance = builder.read(layer.place, 1, "variance", {channels}).values;
+  for (float& each : mean) each = -each;
+  for (float& each : variance) each = 1 / std::max(std::sqrt(each), 1e-7f);
+  Convolution each{.num_output = channels, .filter_shape = 1, .groups = channels};
+  std::string const centred = layer.name + ".centred";
+  builder.set(centred + "-0", std::vector<float>(mean.size(), 1));
+  builder.set(centred + "-0-bias", std::move(mean));
+  Value const y = builder.add(centred, each, x);
+  each.has_bias = false;
+  builder.set(layer.name + "-0", std::move(variance));
+  return builder.add(layer.name, each, y);
 }
 
 Value add_layer_normalization(Builder& builder, Layer const& layer, Value const& x) {

@@ -8,6 +8,8 @@
 #include <coldpress/dynamic/layer.hpp>
 #include <coldpress/persist/network.hpp>
 
+#include <filesystem>
+
 // The HDF5 library itself loses some bytes when it cannot open a file.
 extern "C" char const* __lsan_default_suppressions();
 extern "C" char const* __lsan_default_suppressions() { return "leak:libhdf5"; }
@@ -56,7 +58,8 @@ std::vector<float> predicted(persist::Model const& model, std::vector<float> con
 
 TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
   if (!has_keras()) return;
-  for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "means", "keras2"}) {
+  for (std::string const name :
+       {"cnn", "graph", "sequences", "nested", "picture", "attention", "augmented", "means", "keras2"}) {
     auto const x = data::read_npy(file(name + ".x.npy")), y = data::read_npy(file(name + ".y.npy"));
     for (std::string const ending : {".keras", ".h5"}) {
       if (name + ending == "graph.h5") continue;  // a large one
@@ -64,8 +67,7 @@ TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
       CHECK(format_of_content(file(name + ending)) == "keras");
       auto const model = read_keras(file(name + ending));
       CHECK(difference(predicted(model, channels_first(x)), channels_first(y)) < 1e-5);
-      CHECK(difference(predicted(read_keras(file(name + ending), {.channels_last = true}), x.values), y.values) <
-            1e-5);
+      CHECK(difference(predicted(read_keras(file(name + ending), {.channels_last = true}), x.values), y.values) < 1e-5);
       CHECK(read_keras(file(name + ".keras")).weights == model.weights);
     }
   }
@@ -116,6 +118,8 @@ TEST_CASE("what is not known or wrong in a model is said with its place") {
   std::string const unknown = with(unsupported, "\"Flatten\"", "\"Flotsam\"");
   CHECK(unknown.starts_with("has layers that are not known: flatten"));
   CHECK(unknown.ends_with(" (Flotsam)"));
+  CHECK(contains(with(unsupported, "\"Flatten\"", "\"Masking\""),
+                 " (Masking, which hides steps from the layers behind it, while all layers here read every step; "));
   CHECK(with(unsupported, "\"Sequential\"", "\"Subsequent\"") ==
         "class_name: got \"Subsequent\", expected \"Sequential\" or \"Functional\"");
   CHECK(with(unsupported, "channels_last", "channels_lost") ==
@@ -132,6 +136,16 @@ TEST_CASE("what is not known or wrong in a model is said with its place") {
   CHECK(contains(with(format, "kernel\0"s, "kennel\0"s), "has no dataset 'kernel' for the layer"));
   CHECK(contains(with(format, "model_config", "model_comfit"), "has no attribute 'model_config'"));
   CHECK(contains(with(format, "{\"class_name\": \"Seq", "[\"class_name\": \"Seq"), "is not JSON: "));
+}
+
+TEST_CASE("a model of Keras is read where a file has the name of its weights") {
+  if (!has_keras()) return;
+  TemporaryFolder const folder;
+  auto const path = std::filesystem::absolute(file("means.keras")), before = std::filesystem::current_path();
+  folder.put("model.weights.h5", "unzipped by someone");
+  std::filesystem::current_path(folder / "");
+  CHECK_NOTHROW(read_keras(path.string()));
+  std::filesystem::current_path(before);
 }
 
 TEST_CASE("damaged files of Keras and bombs are typed errors") {

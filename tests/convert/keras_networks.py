@@ -149,6 +149,18 @@ own("nested", keras.Model(x, y), words=7)
 x = keras.Input((3, 4, 2))
 own("picture", keras.Model(x, layers.Permute((2, 1, 3))(layers.Reshape((4, 3, 2))(layers.Conv2D(2, 1, **small)(x)))))
 
+x = keras.Input((5, 4))
+y = layers.MultiHeadAttention(2, 3, value_dim=2, **small)(x, x, use_causal_mask=True)
+z = layers.RepeatVector(3)(layers.GlobalAveragePooling1D()(x))
+z = layers.MultiHeadAttention(2, 3, use_bias=False, **small)(y, z, layers.Dense(5, **small)(z))
+own("attention", keras.Model(x, layers.Add()([y, z, layers.GlobalMaxPooling1D(keepdims=True)(x)])))
+
+x = keras.Input((4, 5, 3))
+y = layers.RandomFlip()(layers.RandomZoom(0.2)(x))
+y = layers.Normalization()(layers.RandomContrast(0.2)(layers.RandomTranslation(0.1, 0.1)(layers.RandomRotation(0.1)(y))))
+gate = layers.Conv2D(3, 1, activation="sigmoid", **small)(layers.GlobalAveragePooling2D(keepdims=True)(y))
+own("augmented", keras.Model(x, layers.Multiply()([y, gate])))
+
 
 def means(x):
     """What TensorFlow and JAX compute: zeros around a picture are not counted. The backend torch does otherwise."""

@@ -1,0 +1,138 @@
+#include "keras_entries.hpp"
+
+#include <coldpress/persist/model.hpp>
+
+#include <map>
+
+namespace coldpress::convert::keras {
+namespace {
+
+constexpr int max_models = 16;  // one inside another
+constexpr std::size_t max_layers = 10'000;
+
+/// A class as the groups of a .keras file spell it: max_pooling2d of MaxPooling2D.
+std::string snake_case(std::string_view name) {
+  std::string snake;
+  auto const lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  auto const upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && upper(name[i]) && (lower(name[i - 1]) || (i + 1 < name.size() && lower(name[i + 1])))) snake += '_';
+    snake += upper(name[i]) ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+  }
+  return snake;
+}
+
+/// Why some layers cannot be read, if it is not that nobody has asked for them yet.
+std::string reason_of(std::string const& kind) {
+  if (kind == "Masking") {
+    return ", which hides steps from the layers behind it, while all layers here read every step; a model for "
+           "sequences "
+           "that need no padding does the same without it";
+  }
+  if (kind == "Lambda") return ", which is code of Python";
+  return "";
+}
+
+/// The classes of all layers that are not known, with the layers' names.
+void list_unknown(Node const& model, int depth, std::string& unknown) {
+  if (depth == max_models) model.refuse("more than " + std::to_string(max_models) + " models, one inside another");
+  auto const check = [&](Node const& entry, std::string const& kind, std::string const& name) {
+    if (is_model(kind)) return list_unknown(entry, depth + 1, unknown);
+    if (kind != "InputLayer" && kind != "TimeDistributed" && !is_known(kind))
+      unknown += (unknown.empty() ? "" : ", ") + persist::printable(name) + " (" + persist::printable(kind) +
+                 reason_of(kind) + ")";
+  };
+  Node const config = model["config"], list = config.is_list() ? config : config["layers"];
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Node const inner = list[i]["config"];
+    auto const name = inner.find_value("name");
+    check(list[i], list[i]["class_name"].text(), name ? name->text() : list[i].path());
+  }
+}
+
+/// The tensors that are named somewhere in the arguments of a call, in order: [layer, node, number].
+void find_tensors(Node const& node, std::vector<Node>& found) {
+  if (node.is_list()) {
+    for (std::size_t i = 0; i < node.size(); ++i) find_tensors(node[i], found);
+  } else if (node.is_object()) {
+    auto const kind = node.find_value("class_name");
+    if (kind && kind->is_text() && kind->text() == "__keras_tensor__")
+      return found.push_back(node["config"]["keras_history"]);
+    for (auto const& [key, value] : node.json().items()) find_tensors(node[key], found);
+  }
+}
+
+}  // namespace
+
+bool is_model(std::string const& kind) { return kind == "Sequential" || kind == "Functional" || kind == "Model"; }
+
+std::vector<Layer> layers_of(Node const& model, Place const& place) {
+  Node const config = model["config"];
+  Node const list = config.is_list() ? config : config["layers"];  // the oldest Sequential models are lists
+  if (list.size() > max_layers) list.expected("a list of at most " + json::grouped(static_cast<Index>(max_layers)));
+  std::map<std::string, int> counts;
+  std::vector<Layer> layers;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Node const entry = list[i], inner = entry["config"];
+    std::string const kind = entry["class_name"].text();
+    auto const module = entry.find_value("module");
+    // What an operator has made is no layer, and has no variables.
+    bool const is_operator = module && module->is_text() && module->text().starts_with("keras.src.ops");
+    std::string path = is_operator ? "" : snake_case(kind);
+    if (int const before = is_operator ? 0 : counts[path]++; before > 0) path += "_" + std::to_string(before);
+    auto const name = inner.find_value("name");
+    layers.push_back({kind, name ? name->text() : path, inner, place.part(path, name ? name->text() : path)});
+    if (place.path.empty()) layers.back().place.path = "layers/" + path;
+  }
+  return layers;
+}
+
+void refuse_unknown(Node const& model) {
+  std::string unknown;
+  list_unknown(model, 0, unknown);
+  if (!unknown.empty()) throw UnsupportedError{"has layers that are not known: " + unknown};
+}
+
+std::optional<Node> keywords_of(Node const& layer) {
+  auto const calls = layer.find_value("inbound_nodes");
+  bool const called = calls && calls->is_list() && calls->size() > 0 && (*calls)[0].is_object();
+  return called ? (*calls)[0].find_value("kwargs") : std::nullopt;
+}
+
+std::vector<std::string> sources_of(Node const& layer) {
+  Node const calls = layer["inbound_nodes"];
+  if (calls.size() == 0) return {};
+  if (calls.size() > 1)
+    calls.refuse<UnsupportedError>("has " + std::to_string(calls.size()) +
+                                   " calls; a layer that is shared is not read");
+  std::vector<Node> tensors;
+  if (calls[0].is_object()) {
+    find_tensors(calls[0]["args"], tensors);
+    std::vector<Node> named;
+    if (auto const more = keywords_of(layer)) find_tensors(*more, named);
+    if (!named.empty())
+      calls[0]["kwargs"].refuse<UnsupportedError>("has other inputs, such as an initial state, which are not read");
+  } else {
+    for (std::size_t i = 0; i < calls[0].size(); ++i) {
+      Node const tensor = calls[0][i];  // Keras 2: [layer, node, number, {}]
+      if (tensor.size() > 3 && tensor[3].find_value("initial_state"))
+        tensor[3].refuse<UnsupportedError>("has an initial state, which is not read");
+      tensors.push_back(tensor);
+    }
+  }
+  std::vector<std::string> names;
+  for (Node const& tensor : tensors) {
+    if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
+    names.push_back(tensor[0].text());
+  }
+  return names;
+}
+
+std::vector<std::string> ends_of(Node const& list) {
+  std::vector<std::string> names;
+  if (list.size() == 3 && list[0].is_text()) return {list[0].text()};
+  for (std::size_t i = 0; i < list.size(); ++i) names.push_back(list[i].is_text() ? list[i].text() : list[i][0].text());
+  return names;
+}
+
+}  // namespace coldpress::convert::keras
