@@ -28,6 +28,9 @@ struct Format {
   std::function<void(std::string const&, persist::Model const&)> write_network = {};
   std::function<data::NpyArray(std::string const&)> read_array = {};
   std::function<void(std::string const&, data::NpyArray const&)> write_array = {};
+
+  bool is_read() const { return read_network || read_array; }
+  bool is_written() const { return write_network || write_array; }
 };
 
 /// What files of some formats are read and written with, beside convert::Options.
