@@ -18,14 +18,36 @@ void dropout(Call& call) {
   same(call);
 }
 
-/// Whether values of a type are also those of another, as floats.
+/// Whether values of a type are also those of another, as floats. Numbers of 32 and of 64 bits are taken for the same.
 bool converts(Type from, Type to) {
-  return is_floating(to) || to == from || (!is_floating(from) && to != Type::boolean);
+  if (is_floating(to) || to == from) return true;
+  if (is_floating(from) || to == Type::boolean) return false;
+  auto const bits = [](Type type) {
+    switch (type) {
+      case Type::boolean:
+        return 1;
+      case Type::uint8:
+      case Type::int8:
+        return 8;
+      case Type::uint16:
+      case Type::int16:
+        return 16;
+      default:
+        return 32;
+    }
+  };
+  auto const has_sign = [](Type type) {
+    return type == Type::int8 || type == Type::int16 || type == Type::int32 || type == Type::int64;
+  };
+  if (has_sign(from) == has_sign(to)) return bits(from) <= bits(to);
+  return has_sign(to) && (bits(from) < bits(to) || bits(to) == 32);
 }
 void cast_to(Call& call, Type to) {
   Value x = call.value(0);
   if (!converts(x.type, to) && !call.only_selects)
-    refuse("values become whole numbers or truth values, which no layer does");
+    refuse(is_floating(x.type) || to == Type::boolean
+               ? "values become whole numbers or truth values, which no layer does"
+               : "whole numbers wrap around in a type that cannot hold them all, which no layer does");
   x.type = to;
   call.set(x);
 }

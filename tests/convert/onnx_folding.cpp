@@ -138,6 +138,23 @@ TEST_CASE("every second place of an axis, and an axis turned around") {
   CHECK_THROWS_AS(cut(3, 1, 2), UnsupportedError);
 }
 
+TEST_CASE("whole numbers that are computed at run time are refused where they may wrap around") {
+  if (!has()) return;
+  auto const cast = [](std::int64_t from, std::int64_t to) {
+    Model const model{.nodes = node("Cast", "cast", {"x"}, {"n"}, attribute("to", to)) +
+                               node("Cast", "float", {"n"}, {"y"}, attribute("to", 1)),
+                      .constants = "",
+                      .inputs = input("x", {0, 2}, from)};
+    return outputs(model, {3, 7});
+  };
+  constexpr int uint8 = 2, int8 = 3, int16 = 5, int32 = 6, int64 = 7, uint32 = 12;
+  for (auto const& [from, to] :
+       {std::pair{int64, int32}, {int32, int64}, {uint8, int16}, {int8, int16}, {uint32, int64}})
+    CHECK(cast(from, to) == std::vector<float>{3, 7});
+  for (auto const& [from, to] : {std::pair{int64, int8}, {int64, uint8}, {int16, int8}, {uint8, int8}, {int64, uint32}})
+    CHECK_THROWS_AS(cast(from, to), UnsupportedError);
+}
+
 TEST_CASE("whole numbers of constants wrap around in their type") {
   if (!has()) return;
   auto const cast = [](std::int64_t type) {
