@@ -130,32 +130,29 @@ bool CppLayers::has_long_name(int node) const {
   return keeps_name(node) && name(node).size() > std::size_t{Name::most};
 }
 
-/// A layer without a name is called after its type in the end: linear1, relu1, linear2. It is given a name only if that
-/// is the name of another.
+/// Layers that keep their name are given it, unless the type calls them so by itself: each layer without a name is
+/// called after its type, with the next number that no given name has.
 void CppLayers::name_layers() {
   auto const fits = [](std::string const& text) {
     return !text.empty() && text.size() <= std::size_t{Name::most} && text.find('\0') == std::string::npos;
   };
-  std::vector<std::string> names = graph_.names;
-  std::vector<bool> named(names.size());
-  std::set<std::string, std::less<>> taken;
-  auto const give = [&](int node) { at(named, node) = taken.insert(at(names, node)).second; };
+  std::set<std::string_view> kept;
   for (int const node : layers_) {
-    if (keeps_name(node) && fits(name(node))) give(node);
+    if (keeps_name(node) && fits(name(node))) kept.insert(name(node));
   }
-  for (bool again = true; again;) {
-    again = false;
-    std::map<std::string_view, int> unnamed;  // layers by their type
-    for (int const node : layers_) {
-      std::string const usual = std::string{kind(node)} + std::to_string(unnamed[kind(node)] + 1);
-      at(given_, node) = at(named, node) && at(names, node) != usual ? at(names, node) : "";
-      if (!at(given_, node).empty()) continue;
-      ++unnamed[kind(node)];
-      if (at(named, node) || !taken.contains(usual)) continue;
-      for (int n = 1; !fits(at(names, node)) || taken.contains(at(names, node)); ++n)
-        at(names, node) = usual + "_" + std::to_string(n);
-      give(node);
-      again = true;
+  std::map<std::string_view, int> numbers;  // by type
+  for (int const node : layers_) {
+    bool const keeps = kept.contains(name(node));
+    int& number = numbers[kind(node)];
+    int next = number;
+    std::string usual;
+    do {
+      usual = std::string{kind(node)} + std::to_string(++next);
+    } while (kept.contains(usual) && !(keeps && usual == name(node)));
+    if (keeps && usual != name(node)) {
+      at(given_, node) = name(node);
+    } else {
+      number = next;
     }
   }
 }

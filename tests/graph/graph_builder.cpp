@@ -29,10 +29,27 @@ constexpr Parts built = [] {
 
 constexpr std::string_view name(std::size_t node) { return built.names[node].view(); }
 
+/// A chain of layers, of which some have a name.
+constexpr Parts chain(auto const&... names) {
+  Parts parts{};
+  detail::GraphBuilder<Parts> builder{parts};
+  int last = builder.add_input({4});
+  for (std::string_view const text : {std::string_view{names}...}) {
+    last = builder.add(ReLU{}, View<int const>{&last, 1});
+    if (!text.empty()) builder.name(last, text);
+  }
+  builder.add_output(last);
+  builder.finish();
+  return parts;
+}
+constexpr Parts around = chain("", "relu2", "relu1", "", "relu5");
+
 }  // namespace
 
 // Layers without a name are called after their type, with a number. A layer that has a name is not counted.
 static_assert(name(1) == "linear1" && name(2) == "second" && name(3) == "linear2" && name(4) == "add1");
+// Names that other layers were given, also later ones, are left out.
+static_assert(around.names[1].view() == "relu3" && around.names[4].view() == "relu4");
 // The second layer of a key has the parameters of the first; each is one weight.
 static_assert(built.owner[2] == 0 && built.owner[3] == 1 && built.owner[4] == 4 && built.weight_count == 4);
 static_assert(built.first_parameter[1] == 0 && built.first_parameter[2] == 2 && built.first_parameter[3] == 4 &&

@@ -168,8 +168,8 @@ class GraphBuilder {
     at(about_, node).used = true;
     graph_.outputs.push_back(node);
   }
-  /// Finishes the graph: names each layer that has no name, and refuses labels that are not an input and parameters
-  /// that nothing depends on.
+  /// Finishes the graph: calls each layer that has no name after its type, with the next number that no given name has,
+  /// and refuses labels that are not an input and parameters that nothing depends on.
   constexpr void finish() {
     graph_.first_parameter.push_back(parameter_count());
     name_the_others();
@@ -228,9 +228,11 @@ class GraphBuilder {
       std::string_view const type = at(about_, i).type;
       NodeName& name = at(graph_.names, i);
       if (type.empty() || !std::string_view{name}.empty()) continue;
-      name = NodeName{type};
-      name.append(Digits{++numbers.find_or_add(type, 0)}.view());
-      check(!names_.contains(name), "two layers have this name", i);
+      int& number = numbers.find_or_add(type, 0);
+      do {
+        name = NodeName{type};
+        name.append(Digits{++number}.view());
+      } while (names_.contains(name));
     }
   }
   constexpr void check_uses() {
