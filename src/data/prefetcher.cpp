@@ -172,6 +172,14 @@ void Prefetcher::seek(Position position) {
   s.position = position;
 }
 
+void Prefetcher::read_whole() {
+  State& s = *state_;
+  Position const next = position();
+  s.stop();
+  s.batches.read_whole();
+  seek(next);
+}
+
 double Prefetcher::seconds_waited() const { return std::chrono::duration<double>(state_->waited).count(); }
 
 }  // namespace coldpress::data

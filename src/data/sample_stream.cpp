@@ -103,6 +103,11 @@ class WindowStream final : public StreamOfSource {
   void seek(Position position) override {
     position_ = position;
     if (current_.covers(position)) return;
+    if (next_.covers(position)) {
+      std::swap(current_, next_);
+      next_.planned = false;
+      return;
+    }
     order_blocks(position.epoch);
     Index index = 0, first = 0;
     for (; first + size_of_window(index) <= position.offset; ++index) first += size_of_window(index);

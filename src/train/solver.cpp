@@ -21,6 +21,8 @@ class DynamicSolver final : public AnySolver {
     return dynamic::description(solver_.network().config(), solver_.network().input_shape());
   }
   bool on_host() const override { return solver_.network().executable().device().empty(); }
+  Index microbatch() const override { return std::as_const(solver_).options().microbatch; }
+  void distribute_over(Communicator* communicator) override { solver_.distribute_over(communicator); }
   bool has_labels(Shape const& targets) const override {
     bool const takes_targets = solver_.config().objective || solver_.network().input_shapes().size() == 2;
     return takes_targets && train::has_labels(solver_.config().objective, output_shape(), targets);

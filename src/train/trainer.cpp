@@ -60,7 +60,16 @@ data::Batches Trainer::prepare(std::unique_ptr<data::SampleStream> stream) {
         "values"};
   check_samples(stream->sample_shape(), solver_->input_shape());
   labels_ = has_classes(stream->target_shape());
-  return {std::move(stream), options_.batch};
+  if (!options_.ranks) return {std::move(stream), options_.batch};
+  solver_->distribute_over(options_.ranks);
+  int const rank = options_.ranks->rank(), ranks = options_.ranks->size();
+  hits_.resize(2 * static_cast<std::size_t>(ranks));
+  microbatch_ = solver_->microbatch();
+  own_part_ = [microbatch = microbatch_, rank, ranks](Index batch) {
+    Range const own = samples_of_rank(batch, microbatch, rank, ranks);
+    return data::Batches::Part{own.begin, own.count()};
+  };
+  return {std::move(stream), options_.batch, own_part_};
 }
 
 bool Trainer::has_classes(Shape const& targets) const {
@@ -76,6 +85,7 @@ void Trainer::add(std::unique_ptr<detail::AnyCallback> callback) {
                      std::ranges::any_of(callbacks_, [&](auto const& other) { return other->name == name; });
   if (callback->has_state() && name.empty()) throw ConfigError{"a callback with a state needs a name"};
   if (!name.empty() && taken) throw ConfigError{"there is already a callback with the name '" + name + "'"};
+  if (callback->reads_batch && own_part_) batches_.read_whole();
   auto const place = std::ranges::find_if(callbacks_, [&](auto const& other) { return other->turn > callback->turn; });
   callbacks_.insert(place, std::move(callback));
 }
@@ -111,6 +121,9 @@ void Trainer::run() {
 
 void Trainer::step() {
   auto const start = std::chrono::steady_clock::now();
+  if (own_part_ && solver_->microbatch() != microbatch_)
+    throw ConfigError{"Trainer: the solver's microbatch was " + std::to_string(microbatch_) +
+                      " when the ranks began, and is now " + std::to_string(solver_->microbatch())};
   if (epoch_over_) loss_ = accuracy_ = {}, epoch_over_ = false;
   batch_ = batches_.next();
   try {
@@ -126,14 +139,28 @@ void Trainer::step() {
 
   loss_.add(last_loss_, batch_.size);
   recent_.add(last_loss_, batch_.size);
-  if (labels_) {
-    auto const [samples, right] = hits(solver_->output(), batch_.targets, batch_.size);
-    if (samples > 0) accuracy_.add(static_cast<double>(right) / static_cast<double>(samples), samples);
-  }
+  if (labels_) count_hits();
   if (iteration() % record_every_ == 0) record();
   if (!epoch_over_) return;
   statistics_.add("training/loss_epoch", iteration(), loss_.value());
   if (accuracy_.samples() > 0) statistics_.add("training/accuracy", iteration(), accuracy_.value());
+}
+
+void Trainer::count_hits() {
+  auto const [first, count] = own_part_ ? own_part_(batch_.size) : data::Batches::Part{0, batch_.size};
+  auto const part_of = [&, from = first, number = count](Values values) {
+    std::size_t const each = values.size() / static_cast<std::size_t>(batch_.size);
+    return values.subspan(static_cast<std::size_t>(from) * each, static_cast<std::size_t>(number) * each);
+  };
+  auto [samples, right] = count > 0 ? hits(part_of(solver_->output()), part_of(batch_.targets), count) : Hits{};
+  if (Communicator* const ranks = options_.ranks) {
+    auto const own = 2 * static_cast<std::size_t>(ranks->rank());
+    hits_[own] = samples, hits_[own + 1] = right;
+    ranks->share(hits_.data(), [](int rank) { return 2 * static_cast<std::size_t>(rank) * sizeof(Index); });
+    samples = right = 0;
+    for (std::size_t i = 0; i < hits_.size(); i += 2) samples += hits_[i], right += hits_[i + 1];
+  }
+  if (samples > 0) accuracy_.add(static_cast<double>(right) / static_cast<double>(samples), samples);
 }
 
 void Trainer::record() {

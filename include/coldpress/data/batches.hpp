@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,26 +48,35 @@ class Epoch {
 class Batches {
  public:
   using Position = SampleStream::Position;
+  /// Some samples of a minibatch, one after another.
+  struct Part {
+    Index first, count;
+  };
+  /// The part of a minibatch of so many samples that is read.
+  using PartOf = std::function<Part(Index size)>;
   struct Batch {
     Index size;                               // in samples
     std::span<float const> samples, targets;  // row-major, valid until the next call
     Position position;                        // of the batch's first sample
     bool ends_epoch;
+    Part read;  // what was read; the other samples are zeros, or those of earlier minibatches
   };
 
   /// Shuffled minibatches of a data set in memory, which must outlive this. Throws ConfigError for a `batch` below 1,
   /// and what check(dataset) throws.
   Batches(Dataset const& dataset, Index batch, std::uint64_t seed);
   Batches(Dataset const&&, Index, std::uint64_t) = delete;
-  /// Minibatches of any samples, in the order of the stream: Batches{shuffled(source, seed), 64}. Throws ConfigError
-  /// for a `batch` below 1.
-  Batches(std::unique_ptr<SampleStream> stream, Index batch);
+  /// Minibatches of any samples, in the order of the stream: Batches{shuffled(source, seed), 64}. With `part`, no more
+  /// than that part of each is read, because other processes read the rest. Throws ConfigError for a `batch` below 1.
+  Batches(std::unique_ptr<SampleStream> stream, Index batch, PartOf part = {});
 
   /// Throws what the stream throws; the next call then tries the same batch again.
   Batch next();
   /// The same in memory of the caller, which must have room for batch_size() samples and their targets.
   Batch next(float* samples, float* targets);
   Epoch<Batches> epoch() { return Epoch<Batches>{*this}; }
+  /// From now on, each batch is read as a whole.
+  void read_whole() { part_ = {}; }
   /// The position of the next batch.
   Position position() const { return position_; }
   /// Throws ConfigError if the offset is outside the data set.
@@ -78,8 +89,9 @@ class Batches {
   std::unique_ptr<Source> source_;  // the stream's, if this made it
   std::unique_ptr<SampleStream> stream_;
   Index batch_;
+  PartOf part_;
   Position position_;
-  bool in_place_ = false;  // whether the stream is at the position
+  std::optional<Position> stream_at_;  // what the stream reads next, if that is known
   std::vector<float> samples_, targets_;
 };
 

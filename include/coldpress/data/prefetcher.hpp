@@ -29,6 +29,8 @@ class Prefetcher {
   Epoch<Prefetcher> epoch() { return Epoch<Prefetcher>{*this}; }
   /// The position of the batch that next() will return.
   Position position() const;
+  /// From the next batch on, each is read as a whole. Discards what was read ahead.
+  void read_whole();
   /// Discards what was read ahead. Throws ConfigError if the offset is outside the data set.
   void seek(Position position);
 

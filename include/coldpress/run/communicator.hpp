@@ -7,6 +7,23 @@
 
 namespace coldpress {
 
+/// The numbers from `begin` up to `end`.
+struct Range {
+  std::ptrdiff_t begin = 0, end = 0;
+  constexpr std::ptrdiff_t count() const { return end - begin; }
+};
+/// What one of `ranks` ranks has of `count` things in a row: as many as the others have, give or take one.
+constexpr Range share_of(std::ptrdiff_t count, int rank, int ranks) {
+  auto const begin = [&](std::ptrdiff_t r) { return (r * count + ranks - 1) / ranks; };
+  return {begin(rank), begin(std::ptrdiff_t{rank} + 1)};
+}
+/// Which samples of a minibatch a rank computes, if it is cut into parts of so many samples: those of its share of the
+/// parts, of which the last may have fewer.
+constexpr Range samples_of_rank(std::ptrdiff_t batch, std::ptrdiff_t microbatch, int rank, int ranks) {
+  auto const [begin, end] = share_of((batch + microbatch - 1) / microbatch, rank, ranks);
+  return {freestanding::min(begin * microbatch, batch), freestanding::min(end * microbatch, batch)};
+}
+
 /// One of `size()` processes, the ranks, as it sees the others. coldpress::distributed has two: Mpi, and those of
 /// InProcess for threads. It moves bytes and adds nothing, so sums stay in the order of those who ask for them. All
 /// ranks must ask for the same in the same order. Each function throws if another rank fails or does not answer.
@@ -19,7 +36,22 @@ class Communicator {
   /// The call may return before they arrive.
   virtual void send(void const* bytes, std::size_t count, int to) = 0;
   virtual void receive(void* bytes, std::size_t count, int from) = 0;
+  /// Sends to a rank, which calls exchange with this one, and receives from it. Both may be under way at the same time.
+  virtual void exchange(void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
+                        int with) {
+    if (rank() < with) send(sent, sent_count, with);
+    receive(received, received_count, with);
+    if (rank() > with) send(sent, sent_count, with);
+  }
 
+  /// f(rank) for each other rank, so that two ranks call it for each other at the same time.
+  template <class F>
+  void for_each_other(F f) const {
+    for (int round = 0; round < size(); ++round) {
+      int const other = (round - rank() + size()) % size();
+      if (other != rank()) f(other);
+    }
+  }
   /// Copies the bytes of rank 0 to all others, which pass them on in a binomial tree.
   void broadcast(void* bytes, std::size_t count) {
     int apart = 1;

@@ -3,10 +3,12 @@
 
 // The values of a part may fit into the cache where those of the minibatch do not; they take less memory, and the parts
 // run side by side on the threads of an executor. Each part has gradients of its own. These are added up in pairs,
-// pairs of pairs and so on, so no bit depends on the threads, nor on the processes that take the step together.
+// pairs of pairs and so on (TreeSum), so no bit depends on the threads, nor on the processes that take the step
+// together.
 
 #include <coldpress/core/executor.hpp>
-#include <coldpress/run/communicator.hpp>
+#include <coldpress/core/fingerprint.hpp>
+#include <coldpress/run/tree_sum.hpp>
 #include <coldpress/run/update.hpp>
 
 namespace coldpress {
@@ -50,41 +52,48 @@ class Microbatches {
   };
 
   /// Makes all ranks compute equally many parts, give or take one, of each step. The communicator is borrowed; null:
-  /// this process computes them all. Each rank is given the whole minibatch, and knows losses, statistics, outputs and
-  /// the sum of the gradients after the step, so all of them take the same one.
+  /// this process computes them all. Each rank is given the whole minibatch, of which it reads its samples_of_rank
+  /// alone. It knows losses, statistics, outputs and the sum of the gradients after the step, so all ranks take the
+  /// same one.
   void distribute_over(Communicator* communicator) { communicator_ = communicator; }
 
   /// Makes room for steps like this one. Nothing else allocates.
   template <class Run>
   void reserve(Run const& run, Sizes const& sizes) {
     sizes_ = sizes, batch_ = run.batch, parts_ = (batch_ + sizes.samples - 1) / sizes.samples;
-    first_ = communicator_ ? first_of(communicator_->rank()) : 0;
-    own_ = communicator_ ? first_of(communicator_->rank() + 1) - first_ : parts_;
+    gradients_.reserve(communicator_, parts_, sizes.parameters);
+    Index const own = gradients_.own().count();
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
     groups_ = run.program.plan().groups;
     auto const* const executor = detail::executor_of(run.backend);
-    Index const others = executor && own_ > 1 ? executor->workers() - 1 : 0;
+    Index const others = executor && own > 1 ? executor->workers() - 1 : 0;
     Index columns = 0;
     detail::for_each_output(run, [&](std::size_t, auto const& y) { columns += y.columns; });
-    // One more for what comes from other ranks; a rank without parts has the total there.
-    gradients_.reserve((own_ + (communicator_ ? 1 : 0)) * sizes.parameters), losses_.reserve(parts_ * groups_),
-        sums_.reserve(parts_ * sizes.sums);
+    losses_.reserve(parts_ * groups_), sums_.reserve(parts_ * sizes.sums);
     outputs_.reserve(batch_ * columns), others_.reserve(others * room_);
+    if (!communicator_) return;
+    bytes_of_part_ = groups_ * Index{sizeof(T)} + sizes.sums * Index{sizeof(double)};
+    bytes_of_sample_ = columns * Index{sizeof(T)};
+    results_.reserve(parts_ * bytes_of_part_ + batch_ * bytes_of_sample_);
+    plans_.reserve(communicator_->size());
   }
   /// Takes a step (train_step in run/update.hpp) after reserve(run, ...). The caller works in the workspace of `run`,
-  /// which has room for one part. `gradients` holds those of earlier minibatches of the update. If another rank fails,
-  /// this throws before anything has changed.
+  /// which has room for one part. `gradients` holds those of earlier minibatches of the update. Throws MismatchError,
+  /// the same on all ranks, if they do not take the same step; and what the communicator throws. Then nothing has
+  /// changed.
   template <class Run, class Optimizer, class Each>
   T train_step(Run const& run, UpdateStep<Optimizer, T> update_step, T* gradients, Each each) {
+    if (communicator_) check_same_step(run, update_step);
     freestanding::fill_n(sums_.data(), parts_ * sizes_.sums, 0);
     Parts<Run> const all{*this, run};
     auto* const executor = detail::executor_of(run.backend);
-    if (executor && own_ > 1) {
-      executor->run({static_cast<int>(own_), Parts<Run>::piece, &all});
+    Index const own = gradients_.own().count();
+    if (executor && own > 1) {
+      executor->run({static_cast<int>(own), Parts<Run>::piece, &all});
     } else {
-      for (Index part = 0; part < own_; ++part) all(part, 0);
+      for (Index part = 0; part < own; ++part) all(part, 0);
     }
-    add_parts();
+    T const* const total = gradients_.add();
     if (communicator_) share_results(run);
     T const loss = mean_losses(run, each);
     if (run.sums) {
@@ -92,8 +101,11 @@ class Microbatches {
     }
     if (!(loss - loss == 0)) return loss;
     Index const size = sizes_.parameters;
-    T const* const total = gradients_.data();
-    update_step.adds() ? add(gradients, total, size) : freestanding::copy_n(total, size, gradients);
+    if (update_step.adds()) {
+      for (Index i = 0; i < size; ++i) gradients[i] += total[i];
+    } else {
+      freestanding::copy_n(total, size, gradients);
+    }
     update_step.split(parts_);
     update_step.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
     return loss;
@@ -111,52 +123,78 @@ class Microbatches {
  private:
   static constexpr Index line = 16;  // values
 
-  /// The first part of a rank. The rank of a part is the last whose first part is not behind it.
-  Index first_of(Index rank) const { return (rank * parts_ + communicator_->size() - 1) / communicator_->size(); }
-  int rank_of(Index part) const { return static_cast<int>(part * communicator_->size() / parts_); }
-  T* gradients_of(Index part) { return gradients_.data() + (part - first_) * sizes_.parameters; }
   Index samples_of(Index part) const { return freestanding::min(sizes_.samples, batch_ - part * sizes_.samples); }
-  static void add(T* __restrict to, T const* __restrict from, Index size) {
-    for (Index i = 0; i < size; ++i) to[i] += from[i];
-  }
-
-  /// Adds the gradients of all parts: those of part + apart to those of `part`, for apart = 1, 2, 4, ... Where two
-  /// ranks have them, they travel. Then rank 0, which has part 0, sends the total to all.
-  void add_parts() {
-    Index const size = sizes_.parameters;
-    auto const bytes = static_cast<std::size_t>(size) * sizeof(T);
-    T* const received = gradients_.data() + own_ * size;  // if there are other ranks
-    auto const has = [&](Index part) { return part >= first_ && part < first_ + own_; };
-    for (Index apart = 1; apart < parts_; apart *= 2) {
-      for (Index part = 0; part + apart < parts_; part += 2 * apart) {
-        Index const other = part + apart;
-        if (has(part) && has(other)) {
-          add(gradients_of(part), gradients_of(other), size);
-        } else if (has(part)) {
-          communicator_->receive(received, bytes, rank_of(other));
-          add(gradients_of(part), received, size);
-        } else if (has(other)) {
-          communicator_->send(gradients_of(other), bytes, rank_of(part));
-        }
-      }
+  /// What the ranks must have in common to take a step, as numbers.
+  struct StepPlan {
+    std::uint64_t step, batch, microbatch, update;
+    bool operator==(StepPlan const&) const = default;
+  };
+  template <class Run, class Optimizer>
+  void check_same_step(Run const& run, UpdateStep<Optimizer, T> const& update_step) {
+    Fingerprint update;
+    Slots const slots = run.program.slots();
+    int const count = run.program.parameter_count();
+    for (int i = 0; i < count; ++i) {
+      auto const sink = update_step.sink(slots, count, i, 1e30);  // the norm of gradients that are clipped, if any are
+      for (float const number : {sink.optimizer.learning_rate, sink.scale, sink.decay, sink.bound})
+        update.word(bits_of(number));
+      if constexpr (requires { sink.optimizer.momentum; }) update.word(bits_of(sink.optimizer.momentum));
+      update.word(sink.frozen);
     }
-    if (communicator_) communicator_->broadcast(gradients_.data(), bytes);
+    StepPlan* const plans = plans_.data();
+    plans[communicator_->rank()] = {run.step, static_cast<std::uint64_t>(batch_),
+                                    static_cast<std::uint64_t>(sizes_.samples), update.number};
+    communicator_->share(plans, [](int rank) { return static_cast<std::size_t>(rank) * sizeof(StepPlan); });
+    for (int rank = 1; rank < communicator_->size(); ++rank) {
+      if (!(plans[rank] == plans[0])) refuse_step(rank, plans[rank], plans[0]);
+    }
+  }
+  [[noreturn]] __attribute__((noinline, cold)) static void refuse_step(int rank, StepPlan const& its,
+                                                                       StepPlan const& first) {
+    auto const differ = [&](char const* verb, std::uint64_t a, char const* things, std::uint64_t b) {
+      raise<MismatchError>(sentence_of("rank ", rank, verb, static_cast<Index>(a), things, ", but rank 0", verb,
+                                       static_cast<Index>(b), things));
+    };
+    if (its.step != first.step) differ(" takes step ", its.step, "", first.step);
+    if (its.batch != first.batch) differ(" trains on a minibatch of ", its.batch, " samples", first.batch);
+    if (its.microbatch != first.microbatch) differ(" has parts of ", its.microbatch, " samples", first.microbatch);
+    raise<MismatchError>(sentence_of("rank ", rank,
+                                     " does not update the weights as rank 0 does: other weights are frozen, or the "
+                                     "optimizer or the options of the solver are others"));
   }
   /// Makes the losses, statistics and outputs of all parts known to all ranks.
   template <class Run>
   void share_results(Run const& run) {
-    auto const share = [&](auto* values, Index per_part, Index most) {  // the last part may have fewer
-      communicator_->share(values, [&](int rank) {
-        return static_cast<std::size_t>(freestanding::min(first_of(rank) * per_part, most)) * sizeof(*values);
+    int const ranks = communicator_->size();
+    auto const begin = [&](int rank) {
+      Index const part = share_of(parts_, rank, ranks).begin;
+      return static_cast<std::size_t>(part * bytes_of_part_ +
+                                      freestanding::min(part * sizes_.samples, batch_) * bytes_of_sample_);
+    };
+    // f(values, count) for all that a rank has computed.
+    auto const for_each_result = [&](int rank, auto f) {
+      Range const parts = share_of(parts_, rank, ranks), samples = samples_of_rank(batch_, sizes_.samples, rank, ranks);
+      f(losses_.data() + parts.begin * groups_, parts.count() * groups_);
+      f(sums_.data() + parts.begin * sizes_.sums, parts.count() * sizes_.sums);
+      T* values = outputs_.data();
+      detail::for_each_output(run, [&](std::size_t, auto const& y) {
+        f(values + samples.begin * y.columns, samples.count() * y.columns);
+        values += batch_ * y.columns;
       });
     };
-    share(losses_.data(), groups_, parts_ * groups_);
-    share(sums_.data(), sizes_.sums, parts_ * sizes_.sums);
-    T* values = outputs_.data();
-    detail::for_each_output(run, [&](std::size_t, auto const& y) {
-      share(values, sizes_.samples * Index{y.columns}, batch_ * y.columns);
-      values += batch_ * y.columns;
-    });
+    auto const copy = [&](int rank, bool back) {
+      unsigned char* place = results_.data() + begin(rank);
+      for_each_result(rank, [&](auto* values, Index count) {
+        auto const bytes = static_cast<std::size_t>(count) * sizeof(*values);
+        if (bytes > 0) back ? __builtin_memcpy(values, place, bytes) : __builtin_memcpy(place, values, bytes);
+        place += bytes;
+      });
+    };
+    copy(communicator_->rank(), false);
+    communicator_->share(results_.data(), begin);
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (rank != communicator_->rank()) copy(rank, true);
+    }
   }
 
   template <class Run>
@@ -166,7 +204,7 @@ class Microbatches {
 
     static void piece(void const* parts, int piece, int worker) { (*static_cast<Parts const*>(parts))(piece, worker); }
     void operator()(Index piece, int worker) const {
-      Index const number = all.first_ + piece, first = number * all.sizes_.samples;
+      Index const number = all.gradients_.own().begin + piece, first = number * all.sizes_.samples;
       auto backend = run.backend;
       T* workspace = run.workspace;
       if (worker > 0) {
@@ -190,7 +228,7 @@ class Microbatches {
         freestanding::copy_n(y.data, part.batch * y.columns, values + first * y.columns);
         values += all.batch_ * y.columns;
       });
-      backward(part, GradientSinks<T>{{all.gradients_of(number)}, run.program.slots()});
+      backward(part, GradientSinks<T>{{all.gradients_.of(number)}, run.program.slots()});
     }
   };
   /// Passes the mean of each loss to each(g, mean), and returns the sum of the means.
@@ -212,9 +250,12 @@ class Microbatches {
   Sizes sizes_{};
   Communicator* communicator_ = nullptr;
   Index batch_ = 0, parts_ = 0, room_ = 0, groups_ = 0;
-  Index first_ = 0, own_ = 0;  // of the parts, those of this rank
-  HeapMemory<T> gradients_, losses_, outputs_, others_;
+  Index bytes_of_part_ = 0, bytes_of_sample_ = 0;  // of results
+  TreeSum<T> gradients_;
+  HeapMemory<T> losses_, outputs_, others_;
   HeapMemory<double> sums_;
+  HeapMemory<unsigned char> results_;  // by ranks
+  HeapMemory<StepPlan> plans_;
 };
 
 }  // namespace coldpress

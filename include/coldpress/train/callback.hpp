@@ -33,6 +33,7 @@ inline When end() { return {.end = true}; }
 ///   saves = true      then it is called after all of these at a step, so that it sees their states, and before them
 ///                     when the training ends, so that it sees what the training has reached
 ///   at_end = true     then it is also called when the training ends
+///   reads_batch = true  if it reads samples or targets of Trainer::batch(), of which a rank has only a part otherwise
 ///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>
 concept Callback = std::invocable<C&, Trainer&> && std::move_constructible<C>;
@@ -54,7 +55,8 @@ enum class Turn { usual, reports, saves };
 
 class AnyCallback {
  public:
-  AnyCallback(When due, std::string its_name, Turn its_turn) : when(due), name(std::move(its_name)), turn(its_turn) {}
+  AnyCallback(When due, std::string its_name, Turn its_turn, bool reads)
+      : when(due), name(std::move(its_name)), turn(its_turn), reads_batch(reads) {}
   virtual ~AnyCallback() = default;
   virtual void begin(Trainer& trainer) = 0;
   virtual void call(Trainer& trainer) = 0;
@@ -68,13 +70,14 @@ class AnyCallback {
   When when;
   std::string name;
   Turn turn;
+  bool reads_batch;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
 template <Callback C>
 class CallbackOf final : public AnyCallback {
  public:
-  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), turn_of()), callback(std::move(given)) {
+  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), turn_of(), reads()), callback(std::move(given)) {
     if constexpr (requires { C::at_end; }) when.end |= C::at_end;
   }
   void begin([[maybe_unused]] Trainer& trainer) override {
@@ -112,6 +115,9 @@ class CallbackOf final : public AnyCallback {
     } else {
       return {};
     }
+  }
+  static constexpr bool reads() {
+    return requires { requires C::reads_batch; };
   }
   static constexpr Turn turn_of() {
     if constexpr (requires { requires C::saves; }) {

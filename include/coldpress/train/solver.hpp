@@ -30,6 +30,10 @@ class AnySolver {
   virtual Description description() const = 0;
   /// Whether the network computes in the host's memory.
   virtual bool on_host() const = 0;
+  /// The samples of a part of a minibatch; 0: it is computed at once.
+  virtual Index microbatch() const = 0;
+  /// Divides the parts of each step among the ranks of a communicator, which is borrowed. Throws as the solver does.
+  virtual void distribute_over(Communicator* communicator) = 0;
   /// Whether targets of this shape are class numbers.
   virtual bool has_labels(Shape const& targets) const = 0;
 
@@ -126,6 +130,14 @@ class TypedSolver final : public AnySolver {
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
   bool on_host() const override { return true; }
+  Index microbatch() const override { return S::options.microbatch; }
+  void distribute_over([[maybe_unused]] Communicator* communicator) override {
+    if constexpr (S::options.microbatch > 0) {
+      solver_.distribute_over(communicator);
+    } else {
+      throw ConfigError{"Trainer: ranks share the parts of a minibatch; set SolverOptions::microbatch"};
+    }
+  }
   bool has_labels(Shape const& targets) const override {
     return targets.size() == 1 && (has_objective ? Labelled<L> : Net::input_count == 2 && Net::output_shape.size() > 1);
   }

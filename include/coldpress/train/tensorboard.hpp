@@ -32,7 +32,8 @@ class TensorBoard {
   std::string const& file() const { return file_; }
 
   std::string name = "tensorboard";
-  static constexpr bool reports = true;  // the others of the step add their statistics before
+  static constexpr bool reports = true;      // the others of the step add their statistics before
+  static constexpr bool reads_batch = true;  // for the gradients
   static constexpr bool at_end = true;
 
  private:

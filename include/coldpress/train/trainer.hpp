@@ -19,6 +19,7 @@ struct TrainerOptions {
   WeightAverage average = {};        // of the weights; it is what is validated and saved
   data::Transforms transforms = {};  // of samples before the network; saved with it
   std::uint64_t record_every = 0;    // steps for each value of training/loss; 0: about 400 values in all
+  Communicator* ranks = nullptr;     // which train together; borrowed. Each reads its part of a minibatch alone
 };
 
 /// Trains with a solver of a network type or of a config. Between two steps it calls the callbacks that are due, in
@@ -26,13 +27,16 @@ struct TrainerOptions {
 /// step or the data throws, run() throws that, the solver is as it was between two steps, and run() can be called
 /// again. A step that threw is then tried again.
 ///
+/// On several ranks, each has a trainer with the same options and callbacks, but for those that only write. The trainer
+/// divides the solver's steps among them, and each reads only the samples that it computes.
+///
 /// The trainer adds these statistics: training/loss, its mean since the last value; for each epoch training/loss_epoch
 /// and, if the targets are labels, training/accuracy; and learning_rate, with training/loss.
 class Trainer {
  public:
   /// Trains on the samples of `source` in a random order, after transforms that data::fit completes. Solver and source
-  /// are borrowed. Throws ConfigError for options that make no sense, what data::fit throws, and what check_samples
-  /// throws for the samples after the transforms.
+  /// are borrowed. Throws ConfigError for options that make no sense, what data::fit throws, what check_samples throws
+  /// for the samples after the transforms, and what the solver's distribute_over throws if there are ranks.
   template <class Solver>
   Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
       : Trainer(any_solver(solver), data::shuffled(source, options.seed), fitted(std::move(options), source)) {
@@ -78,7 +82,7 @@ class Trainer {
   /// The samples of all epochs, and how many of them are done.
   Index samples() const;
   Index samples_done() const;
-  /// The minibatch of the last step and the mean loss before it.
+  /// The minibatch of the last step, of which a rank has read a part, and the mean loss before it.
   data::Batches::Batch const& batch() const { return batch_; }
   double loss() const { return last_loss_; }
   /// Whether targets of this shape are classes, as labels or one-hot, so that there is an accuracy.
@@ -109,6 +113,7 @@ class Trainer {
 
  private:
   data::Batches prepare(std::unique_ptr<data::SampleStream> stream);
+  void count_hits();
   static TrainerOptions fitted(TrainerOptions options, data::Source const& source);
   void add(std::unique_ptr<detail::AnyCallback> callback);
   bool done() const;
@@ -123,6 +128,9 @@ class Trainer {
   std::vector<std::string> classes_;
   Index epoch_size_;
   bool labels_ = false;
+  Index microbatch_ = 0;            // of the solver, if there are ranks
+  data::Batches::PartOf own_part_;  // of a minibatch, if there are ranks
+  std::vector<Index> hits_;         // for each rank, in the last step: the samples that count, and those that are right
   data::Prefetcher batches_;
   std::vector<std::unique_ptr<detail::AnyCallback>> callbacks_;
   Statistics statistics_;

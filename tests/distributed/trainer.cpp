@@ -1,0 +1,150 @@
+// Trainers on several ranks, each of which reads its part alone, write the checkpoint of one process.
+#include "distributed/cases.hpp"
+
+#include <coldpress/train.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+using namespace coldpress;
+using namespace coldpress::test;
+using distributed::InProcess;
+
+namespace {
+
+/// 90 points, each with the label of its side of a line.
+data::Dataset sides() {
+  data::Dataset dataset{.sample_shape = {3}, .target_shape = {1}};
+  Random random{3};
+  for (int i = 0; i < 90; ++i) {
+    auto const point = random.values<float>(3);
+    dataset.samples.insert(dataset.samples.end(), point.begin(), point.end());
+    dataset.targets.push_back(point[0] > point[1] ? 1.0f : 0.0f);
+  }
+  return dataset;
+}
+
+/// A data set in memory that counts the samples that are read.
+class Counted final : public data::Source {
+ public:
+  Counted() : Source({{3}, {1}, 90}), memory_(data::own(sides())) {}
+  std::unique_ptr<Reader> reader() const override { return std::make_unique<Counting>(*this); }
+  mutable std::atomic<Index> samples = 0;
+
+ private:
+  struct Counting final : Reader {
+    explicit Counting(Counted const& of) : source(of), inner(of.memory_->reader()) {}
+    void read(Index first, Index count, float* samples, float* targets) override {
+      source.samples += count;
+      inner->read(first, count, samples, targets);
+    }
+    Counted const& source;
+    std::unique_ptr<Reader> inner;
+  };
+  std::unique_ptr<data::Source> memory_;
+};
+
+Case const labelled{
+    "labelled",
+    {3},
+    1,
+    2,
+    {{"a", Linear{6}}, {"drop", Dropout{.probability = 0.2f}}, {"b", Linear{2}}, {"scores", LogSoftmax{}}},
+    [] {
+      SolverConfig config;
+      config.solver = Adam{}, config.base_lr = 0.05f, config.microbatch = 3;
+      return config;
+    }()};
+
+train::TrainerOptions options_of(WeightAverage average, Communicator* ranks) {
+  return {.epochs = 6,
+          .batch = 16,
+          .seed = 4,
+          .average = average,
+          .transforms = {data::Standardize{}, data::Noise{.deviation = 0.1f}},
+          .ranks = ranks};
+}
+
+/// The bytes of the last checkpoint and model, with what monitoring has decided.
+std::string trained(auto& solver, WeightAverage average, Communicator* ranks) {
+  auto const source = data::own(sides());
+  train::Trainer trainer{solver, *source, options_of(average, ranks)};
+  trainer.every(train::epochs(1), train::Validation{*source, "validation"});
+  trainer.every(train::epochs(1), train::StopEarly{{.metric = {"validation/loss"}, .patience = 2}});
+  trainer.run();
+  std::string all = trainer.stopped();
+  for (auto const& bytes : {persist::serialize(trainer.checkpoint()), persist::serialize(trainer.model())})
+    append(all, bytes.data(), bytes.size());
+  return all;
+}
+
+/// Notes how many samples of the minibatch it can read.
+struct ReadsBatch {
+  Index* read;
+  static constexpr bool reads_batch = true;
+  void operator()(train::Trainer& of) { *read = of.batch().read.count; }
+};
+
+}  // namespace
+
+TEST_CASE("trainers on any number of ranks average weights, stop and count right answers as one does") {
+  for (WeightAverage const& average : {WeightAverage{}, WeightAverage{.kind = WeightAverage::Kind::ema, .decay = 0.9f},
+                                       WeightAverage{.kind = WeightAverage::Kind::swa, .from_epoch = 2}}) {
+    dynamic::Solver solver = solver_of(labelled);
+    std::string const alone = trained(solver, average, nullptr);
+    for (int const ranks : {1, 2, 3, 7}) {
+      INFO(ranks << " ranks");
+      std::atomic<int> right = 0;
+      InProcess{ranks}.run([&](Communicator& r) {
+        dynamic::Solver of_rank = solver_of(labelled);
+        distributed::start(of_rank, r);
+        right += trained(of_rank, average, &r) == alone;
+      });
+      CHECK(right == ranks);
+    }
+  }
+}
+
+TEST_CASE("trainers of a network type do so, too, and refuse one without parts") {
+  using Net = Network<Sequential<Linear{5}, TanH{}, Linear{2}, LogSoftmax{}>, Shape{3}>;
+  auto const with = [](Communicator* ranks) {
+    Net net{2};
+    Solver<Net, NegativeLogLikelihood{2}, Adam{}, SolverOptions{.microbatch = 4}> solver{net};
+    return trained(solver, {}, ranks);
+  };
+  std::string const alone = with(nullptr);
+  std::atomic<int> right = 0;
+  InProcess{3}.run([&](Communicator& r) { right += with(&r) == alone; });
+  CHECK(right == 3);
+  InProcess{1}.run([](Communicator& r) {
+    Net net{2};
+    Solver<Net, NegativeLogLikelihood{2}> solver{net};
+    auto const source = data::own(sides());
+    CHECK_THROWS_AS((train::Trainer{solver, *source, {.ranks = &r}}), ConfigError);
+  });
+}
+
+TEST_CASE("each rank reads its part of every minibatch, or all of it where a callback reads it") {
+  InProcess{3}.run([](Communicator& r) {
+    Counted const source;
+    dynamic::Solver solver = solver_of(labelled);
+    train::Trainer trainer{solver, source, {.epochs = 1, .batch = 18, .prefetch = 0, .ranks = &r}};
+    Index read = 0;
+    if (r.rank() == 2) trainer.every(train::steps(1), ReadsBatch{&read});
+    trainer.run();
+    Index const wanted = r.rank() == 2 ? 90 : 30;
+    if (source.samples != wanted)
+      throw DataError{"rank " + std::to_string(r.rank()) + " has read " + std::to_string(source.samples)};
+    if (r.rank() == 2 && read != 18) throw DataError{"the callback has seen " + std::to_string(read)};
+  });
+}
+
+TEST_CASE("a microbatch that changes after the ranks have begun is refused") {
+  InProcess{1}.run([](Communicator& r) {
+    dynamic::Solver solver = solver_of(labelled);
+    auto const source = data::own(sides());
+    train::Trainer trainer{solver, *source, {.ranks = &r}};
+    solver.options().microbatch = 5;
+    CHECK_THROWS_AS(trainer.run(), ConfigError);
+  });
+}

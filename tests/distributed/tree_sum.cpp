@@ -1,0 +1,116 @@
+// The sum of arrays on several ranks has the bits of one process, and no rank sends more than another.
+#include <coldpress/distributed/in_process.hpp>
+#include <coldpress/run/tree_sum.hpp>
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+using namespace coldpress;
+using distributed::InProcess;
+
+namespace {
+
+/// Counts what goes through another communicator.
+class Counting final : public Communicator {
+ public:
+  explicit Counting(Communicator& other) : other_(other) {}
+  int rank() const override { return other_.rank(); }
+  int size() const override { return other_.size(); }
+  void send(void const* bytes, std::size_t count, int to) override { sent += count, other_.send(bytes, count, to); }
+  void receive(void* bytes, std::size_t count, int from) override { other_.receive(bytes, count, from); }
+  std::size_t sent = 0;
+
+ private:
+  Communicator& other_;
+};
+
+/// Twice, because the memory of the first sum is used again.
+std::vector<float> summed(Communicator* communicator, std::vector<std::vector<float>> const& arrays) {
+  TreeSum<float> sum;
+  auto const size = static_cast<Index>(arrays[0].size());
+  for (int round = 0; round < 2; ++round) {
+    sum.reserve(communicator, static_cast<Index>(arrays.size()), size);
+    for (Index a = sum.own().begin; a < sum.own().end; ++a)
+      std::ranges::copy(arrays[static_cast<std::size_t>(a)], sum.of(a));
+    float const* const total = sum.add();
+    if (round == 1) return {total, total + size};
+  }
+  return {};
+}
+
+std::vector<std::vector<float>> arrays(std::size_t count, Index size) {
+  test::Random random{static_cast<std::uint64_t>(count)};
+  std::vector<std::vector<float>> all(count);
+  for (auto& array : all) array = random.values<float>(size);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the arrays are added in pairs, and pairs of pairs") {
+  auto const all = arrays(7, 3);
+  auto const total = summed(nullptr, all);
+  for (std::size_t i = 0; i < 3; ++i) {
+    float const low = (all[0][i] + all[1][i]) + (all[2][i] + all[3][i]), high = (all[4][i] + all[5][i]) + all[6][i];
+    CHECK(total[i] == low + high);
+  }
+}
+
+TEST_CASE("any number of ranks adds any number of arrays to the bits of one process") {
+  for (int const ranks : {1, 2, 3, 4, 5, 7, 8, 13}) {
+    for (std::size_t const count : {1, 2, 3, 5, 8, 11, 16, 21}) {
+      for (Index const size : {1, 16, 37, 200}) {
+        INFO(ranks << " ranks, " << count << " arrays of " << size);
+        auto const all = arrays(count, size);
+        auto const alone = summed(nullptr, all);
+        std::atomic<int> right = 0;
+        InProcess{ranks}.run([&](Communicator& r) { right += summed(&r, all) == alone; });
+        CHECK(right == ranks);
+      }
+    }
+  }
+}
+
+TEST_CASE("each rank sends what all others lack, and no more") {
+  constexpr Index size = 64 * 16;
+  for (int const ranks : {2, 4, 8}) {
+    auto const all = arrays(16, size);
+    std::mutex mutex;
+    std::vector<std::size_t> sent;
+    InProcess{ranks}.run([&](Communicator& r) {
+      Counting counting{r};
+      TreeSum<float> sum;
+      sum.reserve(&counting, 16, size);
+      (void)sum.add();
+      std::lock_guard const lock{mutex};
+      sent.push_back(counting.sent);
+    });
+    auto const bytes = static_cast<std::size_t>(2 * size * (ranks - 1) / ranks) * sizeof(float);
+    CHECK(sent == std::vector<std::size_t>(static_cast<std::size_t>(ranks), bytes));
+  }
+}
+
+TEST_CASE("a share is as large as the others, give or take one, and all shares follow each other") {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    for (Index count = 0; count <= 30; ++count) {
+      Index end = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        Range const share = share_of(count, rank, ranks);
+        CHECK(share.begin == end);
+        CHECK((share.count() == count / ranks || share.count() == (count + ranks - 1) / ranks));
+        end = share.end;
+      }
+      CHECK(end == count);
+    }
+  }
+  // 10 samples in parts of 3 on 3 ranks: two parts, one part, and the last part of one sample.
+  CHECK(samples_of_rank(10, 3, 0, 3).end == 6);
+  CHECK(samples_of_rank(10, 3, 1, 3).end == 9);
+  CHECK(samples_of_rank(10, 3, 2, 3).end == 10);
+  CHECK(samples_of_rank(2, 3, 2, 3).count() == 0);
+}
