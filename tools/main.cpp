@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "print.hpp"
+#include "ranks.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -41,6 +42,10 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError("A command");
   } catch (CLI::ParseError const& error) {
+    if (coldpress::distributed::launched_rank() > 0) {  // mpirun has given the same options to rank 0
+      if (error.get_exit_code() == 0) return succeeded;
+      coldpress::command::let_rank_0_speak();
+    }
     if (app.exit(error) != 0) return bad_use;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail("the output cannot be written");

@@ -40,10 +40,12 @@ void Ranks::wait() const {
 }
 
 void Ranks::complain(std::exception const& error) const {
-  std::this_thread::sleep_for(std::chrono::seconds{3});
+  let_rank_0_speak();
   bool const memory = dynamic_cast<std::bad_alloc const*>(&error) != nullptr;
   throw Error{"rank " + std::to_string(mpi_->rank()) + ": " + (memory ? "there is not enough memory" : error.what())};
 }
+
+void let_rank_0_speak() { std::this_thread::sleep_for(std::chrono::seconds{3}); }
 
 void check_alone(char const* command) {
   int const launched = distributed::launched_ranks();

@@ -12,6 +12,7 @@
 #include <coldpress/distributed/start.hpp>
 #include <coldpress/train.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 
@@ -21,11 +22,18 @@ namespace {
 using persist::Checkpoint;
 using train::Trainer;
 
+/// The files that a run writes; empty: none.
+struct Outputs {
+  std::string save, checkpoint, best, report, log, html, tensorboard;
+};
+
 struct Options {
   RunOptions run;
-  std::string test, save, checkpoint, best, report, log, html, tensorboard;
+  std::string test;
+  Outputs outputs;
+  bool keeps_best = false;  // on any rank, while only rank 0 has outputs
   bool live = false;
-  Index checkpoint_every = 0;  // in steps; 0: only after each epoch
+  train::When checkpoint_when{.epochs = 1};
   std::uint64_t steps = 0;
   Index prefetch = 4;
   double rank_timeout = static_cast<double>(distributed::usual_limit.count());
@@ -85,9 +93,10 @@ std::string text_of(RunOptions const& options) {
   return text;
 }
 
-/// Adds what is measured and what follows from it, and what is written if this rank `writes`.
+/// Adds what is measured, what follows from it, and what is written.
 void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
-             data::Progress& progress, bool writes) {
+             data::Progress& progress) {
+  Outputs const& outputs = options.outputs;
   std::vector<std::pair<std::string, train::Validation*>> judges;
   auto const judge = [&](char const* title, data::Source const* source) {
     if (source) judges.emplace_back(title, &trainer.every(train::epochs(1), train::Validation{*source, title}));
@@ -104,24 +113,24 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
     check(reduce->metric);
     trainer.every(train::epochs(1), train::ReduceRate{*reduce});
   }
-  if (options.run.metric && options.best.empty() && !run.monitoring.early_stopping)
+  if (options.run.metric && !options.keeps_best && !run.monitoring.early_stopping)
     throw CLI::ValidationError("--metric", "is for --patience or --keep-best");
-  if (!options.best.empty()) {
+  if (options.keeps_best) {
     Metric const metric = options.run.metric                  ? metric_called(*options.run.metric)
                           : run.monitoring.early_stopping     ? run.monitoring.early_stopping->metric
                           : data.parts.held_out || !data.test ? Metric{}
                                                               : Metric{"test/loss"};
     check(metric);
-    if (writes) trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
+    if (!outputs.best.empty()) trainer.every(train::epochs(1), train::SaveBest{outputs.best, metric});
   }
   data::Source const* const judged = data.parts.held_out ? data.parts.held_out.get() : data.test.get();
-  if (!options.log.empty() && writes) trainer.every(train::epochs(1), train::CsvLog{options.log});
-  if (!options.tensorboard.empty() && writes)
-    trainer.every(train::epochs(1), train::TensorBoard{options.tensorboard, {.pictures = judged}});
-  if (!options.html.empty() && writes) {
+  if (!outputs.log.empty()) trainer.every(train::epochs(1), train::CsvLog{outputs.log});
+  if (!outputs.tensorboard.empty())
+    trainer.every(train::epochs(1), train::TensorBoard{outputs.tensorboard, {.pictures = judged}});
+  if (!outputs.html.empty()) {
     trainer.every(
         train::epochs(1),
-        train::HtmlReport{options.html,
+        train::HtmlReport{outputs.html,
                           {.title = title_of(run), .configuration = text_of(options.run), .validation = judged}});
   }
   if (options.live && train::can_show_chart()) {
@@ -139,38 +148,46 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   });
 }
 
-/// Compares what the ranks train, and divides the steps among them. Says how.
-std::string divide(dynamic::Solver& solver, Trainer const& trainer, Ranks const& ranks, Options const& options,
-                   data::Source const& data) {
+/// Compares what the ranks train, whose steps are divided among them. Says how.
+std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks const& ranks, Options const& options,
+                    Checkpoint const& run, Data const& data) {
   if (!ranks.communicator()) return "";
-  distributed::Facts facts = distributed::facts_of(trainer.checkpoint());
-  facts.push_back(distributed::fact_of_data(data.size(), data.sample_shape(), data.target_shape()));
+  Checkpoint now = trainer.checkpoint();
+  now.monitoring = run.monitoring;
+  distributed::Facts facts = distributed::facts_of(now);
   facts.push_back({"--steps", std::to_string(options.steps)});
+  for (auto const& [name, source] : {std::pair{"the data", &data.training()},
+                                     {"the validation data", data.parts.held_out.get()},
+                                     {"the test data", data.test.get()}}) {
+    if (!source) continue;
+    auto const more = distributed::facts_of_data(name, *source);
+    facts.insert(facts.end(), more.begin(), more.end());
+  }
   distributed::check_same(*ranks.communicator(), facts);
-  with_context([&] { solver.distribute_over(ranks.communicator()); },
-               [&](Error& error) { error.in_file(options.run.config); });
-  Index const samples = std::as_const(solver).options().microbatch,
-              parts = (trainer.options().batch + samples - 1) / samples;
+  Index const samples = solver.options().microbatch,
+              parts = (std::min(trainer.options().batch, data.training().size()) + samples - 1) / samples;
   std::string text = ", " + counted(parts, "part") + " on " + counted(ranks.size(), "rank");
   if (parts < ranks.size()) text += ", of which " + std::to_string(ranks.size() - parts) + " have none";
   return text;
 }
 
-void train_on(Ranks const& ranks, Options const& options) {
-  bool const writes = ranks.leads();
+void train_on(Ranks const& ranks, Options options) {
+  options.keeps_best = !options.outputs.best.empty();
+  if (!ranks.leads()) options.outputs = {};
+  Outputs const& outputs = options.outputs;
   Files files;
   files.reads("--config", options.run.config);
   files.reads("--resume", options.run.resume);
   files.reads_data("--data", options.run.data);
   files.reads_data("--test", options.test);
-  files.writes("--save", options.save);
-  if (!options.checkpoint.empty()) files.writes("--checkpoint", options.checkpoint, "--resume");
-  if (!options.best.empty()) files.writes("--keep-best", options.best);
-  if (!options.report.empty()) files.writes("--report", options.report);
-  if (!options.log.empty()) files.writes("--log", options.log);
-  if (!options.html.empty()) files.writes("--html", options.html);
-  if (!options.tensorboard.empty()) files.writes_into("--tensorboard", options.tensorboard);
-  if (writes) files.check_writable();
+  if (!outputs.save.empty()) files.writes("--save", outputs.save);
+  if (!outputs.checkpoint.empty()) files.writes("--checkpoint", outputs.checkpoint, "--resume");
+  if (!outputs.best.empty()) files.writes("--keep-best", outputs.best);
+  if (!outputs.report.empty()) files.writes("--report", outputs.report);
+  if (!outputs.log.empty()) files.writes("--log", outputs.log);
+  if (!outputs.html.empty()) files.writes("--html", outputs.html);
+  if (!outputs.tensorboard.empty()) files.writes_into("--tensorboard", outputs.tensorboard);
+  files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_all(options, run);
   if (auto& stop = run.monitoring.early_stopping; stop && !options.run.metric && !data.parts.held_out && data.test) {
@@ -188,16 +205,16 @@ void train_on(Ranks const& ranks, Options const& options) {
                    .seed = run.seed,
                    .prefetch = options.prefetch,
                    .average = run.monitoring.average,
-                   .transforms = run.model.transforms}};
+                   .transforms = run.model.transforms,
+                   .ranks = ranks.communicator()}};
   data::Progress progress{stdout,
                           options.steps > 0 ? std::min(trainer.samples(), static_cast<Index>(options.steps) * run.batch)
                                             : trainer.samples(),
                           static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
-  monitor(trainer, options, run, data, progress, writes);
+  monitor(trainer, options, run, data, progress);
   train::Snapshot* snapshot = nullptr;
-  if (!options.checkpoint.empty() && writes) {
-    snapshot = &trainer.every({.steps = static_cast<std::uint64_t>(options.checkpoint_every), .epochs = 1},
-                              train::Snapshot{options.checkpoint});
+  if (!outputs.checkpoint.empty()) {
+    snapshot = &trainer.every(options.checkpoint_when, train::Snapshot{outputs.checkpoint});
     snapshot->complete = [&run](Checkpoint& checkpoint) {
       checkpoint.data = run.data;
       checkpoint.monitoring = run.monitoring;
@@ -209,26 +226,26 @@ void train_on(Ranks const& ranks, Options const& options) {
       if (snapshot) (*snapshot)(trainer);
     });
     attempt([&] {
-      if (all && writes) persist::write_model(options.save, trainer.model());
+      if (all && !outputs.save.empty()) persist::write_model(outputs.save, trainer.model());
     });
     attempt([&] {
-      if (!options.report.empty() && writes) write_report(options.report, trainer);
+      if (!outputs.report.empty()) write_report(outputs.report, trainer);
     });
     attempt.rethrow();
     progress.finish();
   };
-  listen(trainer, ranks, options.checkpoint, snapshot, finish);
+  listen(trainer, ranks, outputs.checkpoint, snapshot, finish);
   if (!options.run.resume.empty())
     with_context([&] { trainer.resume(run); }, [&](Error& error) { error.in_file(options.run.resume); });
 
-  std::string const division = divide(solver, trainer, ranks, options, data.training());
+  std::string const division = compare(solver, trainer, ranks, options, run, data);
 
   // What saving would throw at the end is thrown before the first step.
   auto const encode = [](std::string const& file, auto const& content) {
     with_context([&] { persist::serialize(content()); }, [&](Error& error) { error.in_file(file); });
   };
-  encode(options.save, [&] { return trainer.model(); });
-  if (snapshot) encode(options.checkpoint, [&] { return trainer.checkpoint(); });
+  if (!outputs.save.empty()) encode(outputs.save, [&] { return trainer.model(); });
+  if (snapshot) encode(outputs.checkpoint, [&] { return trainer.checkpoint(); });
   run.model = {}, run.optimizer_state = {}, run.states = {};  // the trainer has them now
 
   Index parameters = 0;
@@ -242,13 +259,29 @@ void train_on(Ranks const& ranks, Options const& options) {
   if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs or steps were done before.");
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
   std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
-              std::to_string(trainer.iteration()).c_str(), options.save.c_str(),
+              std::to_string(trainer.iteration()).c_str(), outputs.save.c_str(),
               trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
 }
 
 void train_run(Options const& options) {
   Ranks const ranks{options.rank_timeout};
   ranks.run([&] { train_on(ranks, options); });
+}
+
+/// Adds "20", in steps, or "600s", in seconds.
+void also_every(std::string const& text, train::When& when) {
+  char const *const begin = text.data(), *const end = begin + text.size();
+  std::uint64_t steps = 0;
+  double seconds = 0;
+  if (auto const read = std::from_chars(begin, end, steps); read.ec == std::errc{} && read.ptr == end && steps > 0) {
+    when.steps = steps;
+  } else if (auto const other = std::from_chars(begin, end, seconds);
+             other.ec == std::errc{} && std::string_view{other.ptr, end} == "s" && seconds > 0 && seconds <= 1e9) {
+    when.seconds = seconds;
+  } else {
+    throw CLI::ValidationError("--checkpoint-every",
+                               "must be a number of steps, such as 20, or of seconds, such as 600s; is " + text);
+  }
 }
 
 }  // namespace
@@ -259,7 +292,7 @@ void add_train(CLI::App& app) {
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
   add_run(*command, run);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec)->group(of_data);
-  command->add_option("--save", options->save, "File for the trained network")
+  command->add_option("--save", options->outputs.save, "File for the trained network")
       ->type_name(file)
       ->required()
       ->group(of_files);
@@ -269,14 +302,16 @@ void add_train(CLI::App& app) {
       ->group(of_run);
   auto* const checkpoint =
       command
-          ->add_option("--checkpoint", options->checkpoint,
+          ->add_option("--checkpoint", options->outputs.checkpoint,
                        "File for a checkpoint after each epoch, and when the run is interrupted: Ctrl-C, SIGTERM, "
                        "SIGHUP, or output that nobody reads")
           ->type_name(file)
           ->group(of_files);
-  command->add_option("--checkpoint-every", options->checkpoint_every, "Also write the checkpoint after every N steps")
-      ->type_name(number)
-      ->check(at_least_1())
+  command
+      ->add_option_function<std::string>(
+          "--checkpoint-every", [options](std::string const& text) { also_every(text, options->checkpoint_when); },
+          "Also write the checkpoint after every N steps, or, as in 600s, after so many seconds")
+      ->type_name("N[s]")
       ->needs(checkpoint)
       ->group(of_files);
   command
@@ -306,7 +341,7 @@ void add_train(CLI::App& app) {
   command->add_option("--min-delta", run.min_delta, "The smallest improvement of the metric that counts; default: 0")
       ->type_name(number)
       ->group(of_monitoring);
-  command->add_option("--keep-best", options->best, "File for the network with the best metric so far")
+  command->add_option("--keep-best", options->outputs.best, "File for the network with the best metric so far")
       ->type_name(file)
       ->group(of_monitoring);
   auto* const ema =
@@ -322,16 +357,18 @@ void add_train(CLI::App& app) {
       ->check(CLI::Range(Index{0}, Index{1} << 40).description(""))
       ->group(of_monitoring)
       ->excludes(ema);
-  command->add_option("--report", options->report, "SVG file for the curves of loss and accuracy")
+  command->add_option("--report", options->outputs.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file)
       ->group(of_monitoring);
-  command->add_option("--log", options->log, "CSV file for all statistics")->type_name(file)->group(of_monitoring);
+  command->add_option("--log", options->outputs.log, "CSV file for all statistics")
+      ->type_name(file)
+      ->group(of_monitoring);
   command
-      ->add_option("--html", options->html,
+      ->add_option("--html", options->outputs.html,
                    "A page for a browser: curves, layers, memory, and of validation or test the worst samples")
       ->type_name(file)
       ->group(of_monitoring);
-  command->add_option("--tensorboard", options->tensorboard, "Folder for event files of TensorBoard")
+  command->add_option("--tensorboard", options->outputs.tensorboard, "Folder for event files of TensorBoard")
       ->type_name("DIR")
       ->group(of_monitoring);
   command->add_flag("--live", options->live, "Draw the loss above the progress bar")->group(of_monitoring);

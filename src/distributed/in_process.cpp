@@ -1,12 +1,14 @@
 #include <coldpress/distributed/in_process.hpp>
 
+#include "peers.hpp"
+
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,12 +26,14 @@ struct Post {
   std::condition_variable changed;
   std::map<std::pair<int, int>, std::deque<Message>> waiting;  // by the ranks that they are from and to
   std::vector<State> states;
+  std::map<int, int> waits;  // whom a rank waits for
   int first_failed = -1;
 
-  void end(int rank, State how) {
+  /// A rank has ended; if it failed, then because of the rank `culprit`.
+  void end(int rank, State how, int culprit = -1) {
     std::lock_guard const lock{mutex};
     states[static_cast<std::size_t>(rank)] = how;
-    if (how == State::failed && first_failed < 0) first_failed = rank;
+    if (how == State::failed && first_failed < 0) first_failed = culprit;
     changed.notify_all();
   }
 };
@@ -41,28 +45,33 @@ class Rank final : public Communicator {
   int size() const override { return static_cast<int>(post_.states.size()); }
   void send(void const* bytes, std::size_t count, int to) override {
     if (count == 0) return;
+    check_usable(to);
     auto const* const first = static_cast<unsigned char const*>(bytes);
     Message message{first, first + count};
     std::lock_guard const lock{post_.mutex};
-    check(to);
+    check_runs(to);
     post_.waiting[{rank_, to}].push_back(std::move(message));
     post_.changed.notify_all();
   }
   void receive(void* bytes, std::size_t count, int from) override {
     if (count == 0) return;
+    check_usable(from);
     std::unique_lock lock{post_.mutex};
     auto& messages = post_.waiting[{from, rank_}];
     auto const ready = [&] {
-      if (messages.empty()) check(from);
+      if (messages.empty()) check_runs(from);
       return !messages.empty();
     };
-    if (!post_.changed.wait_for(lock, limit_, ready))
-      throw PeerError{"rank " + std::to_string(from) + " has sent nothing to rank " + std::to_string(rank_) + " for " +
-                          std::to_string(limit_.count()) + " s",
-                      from};
+    post_.waits[rank_] = from;
+    if (!post_.changed.wait_for(lock, limit_, ready)) {
+      failed_ = true;
+      throw silence(rank_, from, true, "has sent nothing for " + std::to_string(limit_.count()) + " s", post_.waits);
+    }
+    post_.waits.erase(rank_);
     Message const message = std::move(messages.front());
     messages.pop_front();
-    if (message.size() != count)
+    failed_ = message.size() != count;
+    if (failed_)
       throw PeerError{"rank " + std::to_string(from) + " has sent " + std::to_string(message.size()) +
                           " bytes to rank " + std::to_string(rank_) + ", which expected " + std::to_string(count),
                       from};
@@ -70,9 +79,14 @@ class Rank final : public Communicator {
   }
 
  private:
+  void check_usable(int other) const {
+    check_peer(other, rank_, size());
+    if (failed_) throw lost_before(other, rank_);
+  }
   /// Throws if the other rank no longer runs, and names the one that was the first to fail.
-  void check(int other) const {
+  void check_runs(int other) {
     if (post_.states[static_cast<std::size_t>(other)] == Post::State::runs) return;
+    failed_ = true;
     if (post_.first_failed >= 0)
       throw PeerError{"rank " + std::to_string(post_.first_failed) + " has failed", post_.first_failed};
     throw PeerError{"rank " + std::to_string(other) + " has ended", other};
@@ -80,11 +94,14 @@ class Rank final : public Communicator {
   Post& post_;
   int rank_;
   InProcess::Seconds limit_;
+  bool failed_ = false;
 };
+
+constexpr InProcess::Seconds longest{1e9};  // that a clock can count
 
 }  // namespace
 
-InProcess::InProcess(int ranks, Seconds limit) : ranks_(ranks), limit_(limit) {
+InProcess::InProcess(int ranks, Seconds limit) : ranks_(ranks), limit_(std::min(limit, longest)) {
   if (ranks < 1 || ranks > 1024) throw ConfigError{"InProcess: takes 1 to 1024 ranks, got " + std::to_string(ranks)};
   if (!(limit.count() > 0))
     throw ConfigError{"InProcess: the time limit must be positive, is " + std::to_string(limit.count()) + " s"};
@@ -99,12 +116,12 @@ void InProcess::run(std::function<void(Communicator&)> const& f) const {
       Rank communicator{post, rank, limit_};
       f(communicator);
       post.end(rank, Post::State::returned);
-    } catch (PeerError const&) {
+    } catch (PeerError const& error) {
       of_peers[at] = std::current_exception();
-      post.end(rank, Post::State::failed);
+      post.end(rank, Post::State::failed, error.rank);
     } catch (...) {
       errors[at] = std::current_exception();
-      post.end(rank, Post::State::failed);
+      post.end(rank, Post::State::failed, rank);
     }
   };
   {
@@ -113,7 +130,8 @@ void InProcess::run(std::function<void(Communicator&)> const& f) const {
     try {
       for (int rank = 0; rank < ranks_; ++rank) threads.emplace_back(work, rank);
     } catch (...) {  // the system cannot start another thread
-      for (auto rank = static_cast<int>(threads.size()); rank < ranks_; ++rank) post.end(rank, Post::State::failed);
+      for (auto rank = static_cast<int>(threads.size()); rank < ranks_; ++rank)
+        post.end(rank, Post::State::failed, rank);
       throw;
     }
   }

@@ -1,8 +1,11 @@
 #include <coldpress/distributed/mpi.hpp>
 
+#include "peers.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -16,7 +19,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // bytes, because MPI counts in int
-constexpr int tag = 0;
+constexpr std::chrono::seconds for_notes{1};
+// A note is what a rank that gives up sends to all: the number of the rank that it has waited for.
+enum Tag { messages, notes };
 
 std::string text_of(int code) {
   char text[MPI_MAX_ERROR_STRING + 1] = {};
@@ -25,21 +30,32 @@ std::string text_of(int code) {
   return text;
 }
 
+bool has_ended() {
+  int ended = 0;
+  MPI_Finalized(&ended);
+  return ended != 0;
+}
+
 /// What the program's exit does when MPI cannot end in order.
-void end_all() { MPI_Abort(MPI_COMM_WORLD, 1); }
+void end_all() {
+  if (!has_ended()) MPI_Abort(MPI_COMM_WORLD, 1);
+}
 
 }  // namespace
 
 struct Mpi::Library {
   MPI_Comm ranks = MPI_COMM_NULL;
   Seconds limit;
-  int rank = 0;
+  int rank = 0, size = 1;
   int exceptions = std::uncaught_exceptions();
   bool begun_here = false, failed = false;
+  int note = 0;                // that this rank has sent
+  std::map<int, int> waits{};  // whom another rank waits for, by its note
 
   explicit Library(Seconds given) : limit(given) {}
 
   void begin() {
+    if (has_ended()) throw Error{"MPI has ended in this process, and cannot begin again"};
     int begun = 0;
     check(MPI_Initialized(&begun));
     if (!begun) {
@@ -49,9 +65,15 @@ struct Mpi::Library {
     }
     check(MPI_Comm_dup(MPI_COMM_WORLD, &ranks));
     check(MPI_Comm_set_errhandler(ranks, MPI_ERRORS_RETURN));
+    check(MPI_Comm_rank(ranks, &rank));
+    check(MPI_Comm_size(ranks, &size));
   }
   static void check(int code) {
     if (code != MPI_SUCCESS) throw Error{"MPI: " + text_of(code)};
+  }
+  void check_usable(int peer) const {
+    check_peer(peer, rank, size);
+    if (failed) throw lost_before(peer, rank);
   }
   [[noreturn]] void fail(int peer, std::string const& how) {
     failed = true;
@@ -60,23 +82,62 @@ struct Mpi::Library {
   void check(int code, int peer) {
     if (code != MPI_SUCCESS) fail(peer, "cannot be reached: " + text_of(code));
   }
-  /// Waits for a message to or from the peer. Another rank that computes on the same core gets it meanwhile.
-  MPI_Status wait(MPI_Request& request, int peer, char const* does_not) {
+
+  /// Takes the notes that have come.
+  void read_notes() {
+    for (;;) {
+      int come = 0, whom = 0;
+      MPI_Status status{};
+      if (MPI_Iprobe(MPI_ANY_SOURCE, notes, ranks, &come, &status) != MPI_SUCCESS || !come) return;
+      if (MPI_Recv(&whom, 1, MPI_INT, status.MPI_SOURCE, notes, ranks, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+      waits[status.MPI_SOURCE] = whom;
+    }
+  }
+  /// Gives up: tells all ranks, hears for a moment for whom they wait, and throws.
+  [[noreturn]] void give_up(int peer, bool too_long, std::string const& how) {
+    failed = true;
+    note = peer;
+    for (int other = 0; other < size; ++other) {
+      if (other == rank) continue;
+      MPI_Request request = MPI_REQUEST_NULL;  // nobody waits for its end
+      if (MPI_Isend(&note, 1, MPI_INT, other, notes, ranks, &request) == MPI_SUCCESS) MPI_Request_free(&request);
+    }
+    auto const end = Clock::now() + for_notes;
+    while (static_cast<int>(waits.size()) < size - 2 && Clock::now() < end) {
+      read_notes();
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+    throw silence(rank, peer, too_long, how, waits);
+  }
+  /// Waits until what is sent to the peer and what is received from it has arrived, and returns the status of the
+  /// latter. A rank that computes on the same core gets it meanwhile.
+  MPI_Status wait(MPI_Request& sending, MPI_Request& receiving, std::size_t expected, int peer) {
     MPI_Status status{};
     Clock::time_point start{};
     for (int tries = 0;; ++tries) {
-      int done = 0;
-      check(MPI_Test(&request, &done, &status), peer);
-      if (done) return status;
+      int sent = 0, received = 0;
+      check(MPI_Test(&sending, &sent, MPI_STATUS_IGNORE), peer);
+      int const code = MPI_Test(&receiving, &received, receiving == MPI_REQUEST_NULL ? MPI_STATUS_IGNORE : &status);
+      int kind = MPI_SUCCESS;
+      if (code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE)
+        fail(peer, "has sent more than " + std::to_string(expected) + " bytes, which were expected");
+      check(code, peer);
+      if (sent && received) return status;
       if (tries < 100) continue;
       auto const now = Clock::now();
       if (tries == 100) start = now;
-      if (now - start > limit) {
-        MPI_Cancel(&request);
-        fail(peer, std::string{does_not} + " for " + std::to_string(limit.count()) + " s");
+      if (now - start < std::chrono::milliseconds{1}) {
+        std::this_thread::yield();
+        continue;
       }
-      now - start < std::chrono::milliseconds{1} ? std::this_thread::yield()
-                                                 : std::this_thread::sleep_for(std::chrono::microseconds{50});
+      std::this_thread::sleep_for(std::chrono::microseconds{50});
+      if (waits.empty()) read_notes();
+      if (bool const too_long = now - start > limit; too_long || !waits.empty()) {
+        if (!received) MPI_Cancel(&receiving);
+        give_up(peer, too_long,
+                std::string{received ? "has received" : "has sent"} + " nothing for " + std::to_string(limit.count()) +
+                    " s");
+      }
     }
   }
 };
@@ -85,9 +146,7 @@ Mpi::Mpi(Seconds limit) : library_(std::make_unique<Library>(limit)) {
   if (!(limit.count() > 0))
     throw ConfigError{"Mpi: the time limit must be positive, is " + std::to_string(limit.count()) + " s"};
   library_->begin();
-  Library::check(MPI_Comm_rank(library_->ranks, &rank_));
-  Library::check(MPI_Comm_size(library_->ranks, &size_));
-  library_->rank = rank_;
+  rank_ = library_->rank, size_ = library_->size;
 }
 
 Mpi::~Mpi() {
@@ -104,29 +163,29 @@ Mpi::~Mpi() {
   std::atexit(end_all);  // only then, so that the program can say first what has happened
 }
 
-void Mpi::send(void const* bytes, std::size_t count, int to) {
-  auto const* at = static_cast<unsigned char const*>(bytes);
-  for (std::size_t left = count; left > 0;) {
-    std::size_t const some = std::min(left, most_at_once);
-    MPI_Request request = MPI_REQUEST_NULL;
-    library_->check(MPI_Isend(at, static_cast<int>(some), MPI_BYTE, to, tag, library_->ranks, &request), to);
-    library_->wait(request, to, "has received nothing");
-    at += some, left -= some;
-  }
-}
+void Mpi::send(void const* bytes, std::size_t count, int to) { exchange(bytes, count, nullptr, 0, to); }
+void Mpi::receive(void* bytes, std::size_t count, int from) { exchange(nullptr, 0, bytes, count, from); }
 
-void Mpi::receive(void* bytes, std::size_t count, int from) {
-  auto* at = static_cast<unsigned char*>(bytes);
-  for (std::size_t left = count; left > 0;) {
-    std::size_t const some = std::min(left, most_at_once);
-    MPI_Request request = MPI_REQUEST_NULL;
-    library_->check(MPI_Irecv(at, static_cast<int>(some), MPI_BYTE, from, tag, library_->ranks, &request), from);
-    MPI_Status const status = library_->wait(request, from, "has sent nothing");
-    int received = 0;
-    library_->check(MPI_Get_count(&status, MPI_BYTE, &received), from);
-    if (static_cast<std::size_t>(received) != some)
-      library_->fail(from, "has sent " + std::to_string(received) + " bytes, expected " + std::to_string(some));
-    at += some, left -= some;
+void Mpi::exchange(void const* sent, std::size_t sent_count, void* received, std::size_t received_count, int with) {
+  Library& library = *library_;
+  library.check_usable(with);
+  auto const* out = static_cast<unsigned char const*>(sent);
+  auto* in = static_cast<unsigned char*>(received);
+  while (sent_count > 0 || received_count > 0) {
+    std::size_t const some = std::min(sent_count, most_at_once), expected = std::min(received_count, most_at_once);
+    MPI_Request sending = MPI_REQUEST_NULL, receiving = MPI_REQUEST_NULL;
+    if (expected > 0)
+      library.check(MPI_Irecv(in, static_cast<int>(expected), MPI_BYTE, with, messages, library.ranks, &receiving),
+                    with);
+    if (some > 0)
+      library.check(MPI_Isend(out, static_cast<int>(some), MPI_BYTE, with, messages, library.ranks, &sending), with);
+    MPI_Status const status = library.wait(sending, receiving, expected, with);
+    int count = 0;
+    if (expected > 0) library.check(MPI_Get_count(&status, MPI_BYTE, &count), with);
+    if (static_cast<std::size_t>(count) != expected)
+      library.fail(with, "has sent " + std::to_string(count) + " bytes, expected " + std::to_string(expected));
+    if (some > 0) out += some, sent_count -= some;
+    if (expected > 0) in += expected, received_count -= expected;
   }
 }
 

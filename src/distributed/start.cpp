@@ -1,10 +1,13 @@
 #include <coldpress/distributed/start.hpp>
 
 #include <coldpress/core/fingerprint.hpp>
+#include <coldpress/data/sample_stream.hpp>
 #include <coldpress/kernels/dispatch.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 namespace coldpress::distributed {
 namespace {
@@ -59,27 +62,10 @@ std::string level() {
   return "unknown";
 }
 
-/// The bytes of every rank, on every rank.
-std::vector<std::string> exchanged(Communicator& communicator, std::string const& own) {
-  auto const ranks = static_cast<std::size_t>(communicator.size()),
-             self = static_cast<std::size_t>(communicator.rank());
-  std::vector<std::uint64_t> sizes(ranks);
-  sizes[self] = own.size();
-  communicator.share(sizes.data(), [](int rank) { return static_cast<std::size_t>(rank) * sizeof(std::uint64_t); });
-  std::vector<std::size_t> begins(ranks + 1);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (sizes[rank] > most_bytes)
-      throw MismatchError{"rank " + std::to_string(rank) + " has " + std::to_string(sizes[rank]) +
-                          " bytes of facts to compare, expected at most " + std::to_string(most_bytes)};
-    begins[rank + 1] = begins[rank] + static_cast<std::size_t>(sizes[rank]);
-  }
-  std::string all(begins.back(), '\0');
-  std::memcpy(all.data() + begins[self], own.data(), own.size());
-  communicator.share(all.data(), [&](int rank) { return begins[static_cast<std::size_t>(rank)]; });
-  std::vector<std::string> texts;
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    texts.push_back(all.substr(begins[rank], begins[rank + 1] - begins[rank]));
-  return texts;
+std::string text_of(Facts const& facts) {
+  std::string text;
+  for (Fact const& fact : facts) text.append(fact.name).append(1, '\0').append(fact.value).append(1, '\0');
+  return text;
 }
 
 Facts parsed(std::string const& text) {
@@ -97,23 +83,42 @@ Facts parsed(std::string const& text) {
   return facts;
 }
 
+/// The first fact of a rank that is not the one of rank 0, as a sentence; empty if there is none.
+std::string difference(int rank, Facts const& wanted, Facts const& found) {
+  for (std::size_t i = 0; i < std::max(wanted.size(), found.size()); ++i) {
+    bool const here = i < found.size(), there = i < wanted.size();
+    if (here && there && found[i].name == wanted[i].name && found[i].value == wanted[i].value) continue;
+    std::string const& name = there ? wanted[i].name : found[i].name;
+    return "rank " + std::to_string(rank) + " does not train the same as rank 0: " + name + " is " +
+           (here && found[i].name == name ? found[i].value : "none") + ", not " + (there ? wanted[i].value : "none");
+  }
+  return "";
+}
+
 }  // namespace
 
 void check_same(Communicator& communicator, Facts const& facts) {
-  std::string own;
-  for (Fact const& fact : facts) own.append(fact.name).append(1, '\0').append(fact.value).append(1, '\0');
-  auto const texts = exchanged(communicator, own);
-  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
-    if (texts[rank] == texts[0]) continue;
-    Facts const wanted = parsed(texts[0]), found = parsed(texts[rank]);
-    for (std::size_t i = 0; i < std::max(wanted.size(), found.size()); ++i) {
-      Fact const none{"", "none"};
-      Fact const &a = i < wanted.size() ? wanted[i] : none, &b = i < found.size() ? found[i] : none;
-      if (a.name == b.name && a.value == b.value) continue;
-      throw MismatchError{"rank " + std::to_string(rank) + " does not train the same as rank 0: " +
-                          (a.name.empty() ? b.name : a.name) + " is " + b.value + ", not " + a.value};
-    }
-  }
+  std::string const own = text_of(facts);
+  std::string first = own;
+  std::uint64_t bytes = own.size();
+  communicator.broadcast(&bytes, sizeof bytes);
+  if (bytes > most_bytes)
+    throw MismatchError{"rank 0 has " + std::to_string(bytes) + " bytes of facts to compare, expected at most " +
+                        std::to_string(most_bytes)};
+  first.resize(static_cast<std::size_t>(bytes));
+  communicator.broadcast(first.data(), first.size());
+
+  // Every rank knows what it has found. The lowest that has found something tells it to all.
+  std::string sentence = difference(communicator.rank(), parsed(first), parsed(own));
+  std::vector<std::uint64_t> sizes(static_cast<std::size_t>(communicator.size()));
+  sizes[static_cast<std::size_t>(communicator.rank())] = sentence.size();
+  communicator.share(sizes.data(), [](int rank) { return static_cast<std::size_t>(rank) * sizeof(std::uint64_t); });
+  auto const found = std::ranges::find_if(sizes, [](auto length) { return length > 0; });
+  if (found == sizes.end()) return;
+  auto const who = static_cast<int>(found - sizes.begin());
+  sentence.resize(std::min<std::size_t>(*found, most_bytes));
+  communicator.share(sentence.data(), [&](int rank) { return rank > who ? sentence.size() : 0; });
+  throw MismatchError{sentence};
 }
 
 Facts facts_of(persist::Checkpoint const& checkpoint) {
@@ -123,12 +128,24 @@ Facts facts_of(persist::Checkpoint const& checkpoint) {
           {"the hash of the weights", hash_of(checkpoint.model.weights)},
           {"the hash of the optimizer's state", hash_of(checkpoint.optimizer_state)},
           {"the number of steps before", std::to_string(checkpoint.iteration)},
-          {"the hash of network, loss, solver and seed", hash_of_settings(checkpoint)}};
+          {"the hash of network, loss, solver, seed and monitoring", hash_of_settings(checkpoint)}};
 }
 
-Fact fact_of_data(Index samples, Shape const& sample, Shape const& target) {
-  return {"the data",
-          std::to_string(samples) + " samples of " + to_string(sample) + ", targets of " + to_string(target)};
+Facts facts_of_data(std::string const& name, data::Source const& source) {
+  constexpr Index most_samples = 64, most_values = 1 << 22;
+  Shape const &sample = source.sample_shape(), &target = source.target_shape();
+  Index const size = source.size(), values = std::max<Index>(sample.size() + target.size(), 1),
+              count = std::min(size, std::clamp<Index>(most_values / values, 2, most_samples));
+  std::vector<float> x(static_cast<std::size_t>(sample.size())), t(static_cast<std::size_t>(target.size()));
+  auto const stream = data::in_order(source);
+  std::string all;
+  for (Index i = 0; i < count; ++i) {
+    stream->seek({0, count > 1 ? i * (size - 1) / (count - 1) : 0});
+    stream->read(1, x.data(), t.data());
+    all += hash_of(std::as_bytes(std::span{x})) + hash_of(std::as_bytes(std::span{t}));
+  }
+  return {{name, std::to_string(size) + " samples of " + to_string(sample) + ", targets of " + to_string(target)},
+          {"the hash of " + std::to_string(count) + " samples of " + name, hash_of(std::as_bytes(std::span{all}))}};
 }
 
 }  // namespace coldpress::distributed

@@ -4,9 +4,9 @@
 
 #include "support/catch.hpp"
 
-#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 using namespace coldpress;
@@ -50,6 +50,53 @@ TEST_CASE("no rank leaves a barrier before all have come") {
   }
 }
 
+TEST_CASE("two ranks exchange different numbers of bytes, whoever calls first") {
+  for (int const ranks : {2, 3, 5}) {
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      r.for_each_other([&](int other) {
+        std::vector<int> const sent(static_cast<std::size_t>(r.rank()), 10 * r.rank() + other);
+        std::vector<int> received(static_cast<std::size_t>(other)), wanted(received.size(), 10 * other + r.rank());
+        r.exchange(sent.data(), sent.size() * sizeof(int), received.data(), received.size() * sizeof(int), other);
+        right += received == wanted;
+      });
+    });
+    CHECK(right == ranks * (ranks - 1));
+  }
+}
+
+TEST_CASE("a rank that does not exist, and the rank itself, are refused") {
+  InProcess{2}.run([](Communicator& r) {
+    char byte = 0;
+    for (int const other : {-1, 2, 1000, r.rank()}) {
+      CHECK_THROWS_AS(r.send(&byte, 1, other), ConfigError);
+      CHECK_THROWS_AS(r.receive(&byte, 1, other), ConfigError);
+    }
+  });
+}
+
+TEST_CASE("a communicator that has lost a rank takes no late message for another") {
+  std::atomic<bool> lost = false;
+  std::atomic<int> errors = 0;
+  InProcess{2, std::chrono::milliseconds{20}}.run([&](Communicator& r) {
+    int value = 5;
+    if (r.rank() == 1) {
+      while (!lost) std::this_thread::yield();
+      r.send(&value, sizeof value, 0);
+      return;
+    }
+    for (int tries = 0; tries < 2; ++tries) {
+      try {
+        r.receive(&value, sizeof value, 1);
+      } catch (distributed::PeerError const&) {
+        ++errors, lost = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+      }
+    }
+  });
+  CHECK(errors == 2);
+}
+
 TEST_CASE("the launcher says in the environment how many processes it has started") {
   auto const set = [](char const* name, char const* value) { ::setenv(name, value, 1); };
   for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) ::unsetenv(name);
@@ -62,5 +109,13 @@ TEST_CASE("the launcher says in the environment how many processes it has starte
   CHECK(distributed::launched_ranks() == 1);
   set("OMPI_COMM_WORLD_SIZE", "many");
   CHECK(distributed::launched_ranks() == 1);
-  ::unsetenv("OMPI_COMM_WORLD_SIZE"), ::unsetenv("PMI_SIZE"), ::unsetenv("SLURM_STEP_NUM_TASKS");
+  ::unsetenv("OMPI_COMM_WORLD_SIZE"), ::unsetenv("PMI_SIZE");
+  CHECK(distributed::launched_rank() == 0);
+  set("SLURM_PROCID", "2");
+  CHECK(distributed::launched_rank() == 2);
+  set("SLURM_PROCID", "9");  // of another step
+  CHECK(distributed::launched_rank() == 3);
+  ::unsetenv("SLURM_STEP_NUM_TASKS");
+  CHECK(distributed::launched_rank() == 0);
+  ::unsetenv("SLURM_PROCID");
 }

@@ -3,6 +3,7 @@
 
 #include <coldpress/dynamic/adapter.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <mutex>
@@ -108,6 +109,75 @@ TEST_CASE("the ranks that are left learn which rank has failed, and have not cha
   }
 }
 
+TEST_CASE("ranks that do not take the same step learn how they differ, and have not changed") {
+  Case const c = cases()[0];
+  auto const refusal = [&](std::function<void(dynamic::Solver&)> const& change, Index samples = 8) {
+    std::mutex mutex;
+    std::vector<std::string> sentences;
+    InProcess{3}.run([&](Communicator& r) {
+      dynamic::Solver solver = solver_of(c);
+      distributed::start(solver, r);
+      std::vector<float> const x(8 * 5, 0.5f), t(8 * 3);
+      solver.train_minibatch(x, t);
+      auto const before = persist::serialize(persist::checkpoint_of(std::as_const(solver)));
+      auto const batch = static_cast<std::size_t>(r.rank() == 2 ? samples : 8);
+      if (r.rank() == 2) change(solver);
+      std::string sentence = "none";
+      try {
+        solver.train_minibatch(std::vector<float>(batch * 5), std::vector<float>(batch * 3));
+      } catch (MismatchError const& error) {
+        sentence = error.what();
+      }
+      bool const changed = before != persist::serialize(persist::checkpoint_of(std::as_const(solver)));
+      std::lock_guard const lock{mutex};
+      sentences.push_back(sentence);
+      if (r.rank() != 2) CHECK(changed == (sentence == "none"));
+    });
+    REQUIRE(sentences.size() == 3);
+    CHECK(sentences[0] == sentences[1]);
+    CHECK(sentences[0] == sentences[2]);
+    return sentences[0];
+  };
+  CHECK(refusal([](dynamic::Solver&) {}) == "none");
+  CHECK(refusal([](dynamic::Solver&) {}, 7) ==
+        "rank 2 trains on a minibatch of 7 samples, but rank 0 trains on a minibatch of 8 samples");
+  CHECK(refusal([](dynamic::Solver& solver) { solver.options().microbatch = 2; }) ==
+        "rank 2 has parts of 2 samples, but rank 0 has parts of 3 samples");
+  CHECK(refusal([](dynamic::Solver& solver) { solver.network().executable().set_step(7); }) ==
+        "rank 2 takes step 8, but rank 0 takes step 2");
+  std::string const other = "rank 2 does not update the weights as rank 0 does";
+  CHECK(refusal([](dynamic::Solver& solver) { solver.freeze("b"); }).starts_with(other));
+  CHECK(refusal([](dynamic::Solver& solver) {
+          std::get<Sgd>(solver.options().optimizer).learning_rate = 0.5f;
+        }).starts_with(other));
+  CHECK(refusal([](dynamic::Solver& solver) { solver.options().clip_gradients = 2; }).starts_with(other));
+  CHECK(refusal([](dynamic::Solver& solver) { solver.options().weight_decay = 0.5f; }).starts_with(other));
+}
+
+TEST_CASE("an error names the rank that does not answer, and not one that waits for it") {
+  std::atomic<bool> done = false;
+  std::atomic<int> named = 0;
+  auto const work = [&](Communicator& r) {
+    char byte = 0;
+    try {
+      if (r.rank() < 2) r.receive(&byte, 1, r.rank() + 1);
+      while (!done) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    } catch (PeerError const& error) {
+      named += error.rank == 2;
+      done = named == 2;
+      throw;
+    }
+  };
+  std::string sentence;
+  try {
+    InProcess{3, std::chrono::milliseconds{100}}.run(work);
+  } catch (PeerError const& error) {
+    sentence = error.what();
+  }
+  CHECK(named == 2);
+  CHECK((sentence == "rank 2 has not answered rank 1 (as rank 0 has heard)" || sentence == "rank 2 has failed"));
+}
+
 TEST_CASE("a rank that does not answer in time is an error, and so is one that has returned") {
   auto const error_on = [](InProcess const& ranks, std::function<void(Communicator&)> const& f) {
     try {
@@ -122,7 +192,7 @@ TEST_CASE("a rank that does not answer in time is an error, and so is one that h
     if (r.rank() == 0) r.receive(&value, sizeof value, 1);
     std::this_thread::sleep_for(std::chrono::milliseconds{200});
   });
-  CHECK(hung == std::pair{1, std::string{"rank 1 has sent nothing to rank 0 for 0.020000 s"}});
+  CHECK(hung == std::pair{1, std::string{"rank 1 has sent nothing for 0.020000 s (seen by rank 0)"}});
   auto const ended = error_on(InProcess{2}, [&](Communicator& r) {
     if (r.rank() == 0) r.receive(&value, sizeof value, 1);
   });
@@ -162,9 +232,50 @@ TEST_CASE("ranks that do not train the same are refused, with what differs") {
     CHECK(sentence.find(words) != std::string::npos);
   };
   says(refusal([](Case& own) { own.layers[3] = {"fc", Linear{5}}, own.classes = 5; }), "the list of weights is ");
-  says(refusal([](Case& own) { own.solver.base_lr = 1; }), "the hash of network, loss, solver and seed is ");
-  says(refusal([](Case&) {}, {distributed::fact_of_data(7, {2}, {1})}),
-       "the data is 7 samples of {2}, targets of {1}, not none");
+  says(refusal([](Case& own) { own.solver.base_lr = 1; }),
+       "the hash of network, loss, solver, seed and monitoring is ");
+  says(refusal([](Case&) {}, {{"the colour", "red"}}), "the colour is red, not none");
+}
+
+TEST_CASE("data are compared by their numbers, shapes, and samples from the first to the last") {
+  data::Dataset dataset{.sample_shape = {2}, .target_shape = {1}};
+  for (int i = 0; i < 100; ++i) {
+    dataset.samples.insert(dataset.samples.end(), {static_cast<float>(i), 1});
+    dataset.targets.push_back(2);
+  }
+  auto const facts = [&](auto change) {
+    data::Dataset own = dataset;
+    change(own);
+    return distributed::facts_of_data("the data", *data::own(std::move(own)));
+  };
+  auto const usual = facts([](auto&) {});
+  REQUIRE(usual.size() == 2);
+  CHECK(usual[0].name == "the data");
+  CHECK(usual[0].value == "100 samples of {2}, targets of {1}");
+  CHECK(usual[1].name == "the hash of 64 samples of the data");
+  CHECK(facts([](auto&) {})[1].value == usual[1].value);
+  CHECK(facts([](auto& own) { own.samples[0] = 7; })[1].value != usual[1].value);
+  CHECK(facts([](auto& own) { own.samples[199] = 7; })[1].value != usual[1].value);
+  CHECK(facts([](auto& own) { own.targets[99] = 7; })[1].value != usual[1].value);
+  CHECK(facts([](auto& own) { std::reverse(own.samples.begin(), own.samples.end()); })[1].value != usual[1].value);
+}
+
+TEST_CASE("a network type is refused, too, if a rank has frozen other weights") {
+  std::atomic<int> refused = 0;
+  InProcess{2}.run([&](Communicator& r) {
+    using Net = Network<Sequential<Linear{4}, TanH{}, Linear{1}>, Shape{3}>;
+    Net net{1};
+    Solver<Net, MeanSquaredError{}, Adam{}, SolverOptions{.microbatch = 2}> solver{net};
+    distributed::start(solver, r);
+    if (r.rank() == 1) solver.freeze("linear1");
+    std::vector<float> const before{net.parameters().begin(), net.parameters().end()};
+    try {
+      solver.train_minibatch(std::vector<float>(12, 0.5f), std::vector<float>(4));
+    } catch (MismatchError const&) {
+      refused += std::ranges::equal(before, net.parameters());
+    }
+  });
+  CHECK(refused == 2);
 }
 
 TEST_CASE("what cannot be divided is refused") {

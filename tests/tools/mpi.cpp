@@ -1,5 +1,6 @@
 // coldpress train under mpirun writes what one process writes, and ends in order when something fails.
 #include "tools/command.hpp"
+#include "tools/page.hpp"
 
 #include <coldpress/persist.hpp>
 
@@ -152,10 +153,71 @@ TEST_CASE("what all ranks find wrong is said once") {
        "microbatch: is 0, but ranks share the parts of a minibatch");
   said(c.begin({"--set", "solver.baseLr=3e38"}), " A smaller learning rate or clipped gradients may help");
   said(c.begin({"--metric", "loss"}), "--metric");
+  said({"train"}, "--save is required");
+  said(c.begin({"--nonsense"}), "--nonsense");
+  auto const help = Running{{"train", "--help"}, false, launcher(2)}.wait();
+  CHECK(help.code == 0);
+  CHECK(help.out.find("--rank-timeout") != std::string::npos);
+  CHECK(help.out.find("--rank-timeout") == help.out.rfind("--rank-timeout"));
   auto const amp =
       Running{{"amp", "train", "--input", "a", "--output", "b", "--save", c.net}, false, launcher(2)}.wait();
   CHECK(amp.code != 0);
   CHECK(amp.err.find("coldpress amp train runs as one process, but the launcher has started 2") != std::string::npos);
+}
+
+TEST_CASE("ranks with other data or options are refused, with what differs") {
+  if (!has_mpi()) return;
+  Case const c;
+  auto const refusal = [&](std::vector<std::string> const& of_rank_0, std::vector<std::string> const& of_rank_1) {
+    std::vector<std::string> first = launcher(1);
+    first.push_back(std::getenv("COLDPRESS_COMMAND"));
+    auto const arguments = c.begin(of_rank_0);
+    first.insert(first.end(), arguments.begin(), arguments.end());
+    first.insert(first.end(), {":", "-n", "1"});
+    auto const result = Running{c.begin(of_rank_1), false, first}.wait();
+    CHECK(result.code != 0);
+    CHECK_FALSE(std::filesystem::exists(c.net));
+    return result.err;
+  };
+  auto const says = [](std::string const& text, char const* words) {
+    INFO(text);
+    CHECK(text.find("coldpress: rank 1 does not train the same as rank 0: ") != std::string::npos);
+    CHECK(text.find(words) != std::string::npos);
+  };
+  std::string const validate = "--validate", test = "--test";
+  std::string text = sides(50);
+  std::string const same = "csv:" + c.folder.put("test", text);
+  text.replace(0, 1, text[0] == '1' ? "0" : "1");  // the first label
+  std::string const other = "csv:" + c.folder.put("other", text);
+  says(refusal({validate, "0.2", "--patience", "3"}, {validate, "0.2", "--patience", "4"}),
+       "the hash of network, loss, solver, seed and monitoring is ");
+  says(refusal({validate, "0.2"}, {validate, "0.3"}), "the hash of network, loss, solver, seed and monitoring is ");
+  says(refusal({"--steps", "3"}, {"--steps", "4"}), "--steps is 4, not 3");
+  says(refusal({test, same}, {test, other}), "the hash of 50 samples of the test data is ");
+  says(refusal({test, same}, {}), "the test data is none, not 50 samples of {2}, targets of {1}");
+}
+
+TEST_CASE("the commands of docs/distributed.md run") {
+  if (!has_mpi()) return;
+  launcher(1);  // its environment
+  TemporaryFolder folder;
+  std::filesystem::create_symlink(std::getenv("COLDPRESS_COMMAND"), folder / "coldpress");
+  folder.put("net.capnp.txt", dropout_config);
+  std::string const data = "csv:" + folder.put("points", sides(100));
+  int scripts = 0;
+  for (auto const& [language, page] : blocks(content(source_file("docs/distributed.md")))) {
+    if (language != "sh") continue;
+    std::string text = page;
+    for (auto at = text.find("mnist:DIR"); at != std::string::npos; at = text.find("mnist:DIR"))
+      text.replace(at, 9, data);
+    std::string const script =
+        "cd '" + folder / "." + "' && PATH=\"$PWD:$PATH\" sh -e '" + folder.put("script", text) + "' >out 2>&1";
+    int const code = std::system(script.c_str());
+    INFO(text << content(folder / "out"));
+    CHECK(code == 0);
+    ++scripts;
+  }
+  CHECK(scripts == 1);
 }
 
 TEST_CASE("a rank that is asked to end ends all, after a checkpoint") {

@@ -88,6 +88,21 @@ TEST_CASE("a training that is asked to end, or is killed, goes on from its check
   }
 }
 
+TEST_CASE("a checkpoint is also written after every so many seconds") {
+  if (!has_command()) return;
+  Case const c;
+  Running training{c.begin(
+      {"--epochs", "100000", "--checkpoint", c.checkpoint, "--checkpoint-every", "0.01s", "--save", c.folder / "net"})};
+  bool inside = false;  // an epoch
+  training.until([&] {
+    inside = std::filesystem::exists(c.checkpoint) && persist::read_checkpoint(c.checkpoint).position != 0;
+    return inside;
+  });
+  training.signal(SIGKILL);
+  training.wait();
+  CHECK(inside);
+}
+
 TEST_CASE("a training that is asked to end without a checkpoint says that nothing is saved") {
   if (!has_command()) return;
   Case const c;

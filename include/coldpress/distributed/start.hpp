@@ -1,6 +1,7 @@
 // Begins a training on several ranks, which must agree on what they train.
 #pragma once
 
+#include <coldpress/data/source.hpp>
 #include <coldpress/persist/network.hpp>
 #include <coldpress/run/communicator.hpp>
 
@@ -22,8 +23,9 @@ void check_same(Communicator& communicator, Facts const& facts);
 /// The version of coldpress, the instruction set level of its ready-made kernels, and what a solver begins with:
 /// network, weights, optimizer, its state, progress and seed. Weights and states are told by a hash.
 Facts facts_of(persist::Checkpoint const& checkpoint);
-/// For example {"data", "60000 samples of {28, 28}, targets of {1}"}.
-Fact fact_of_data(Index samples, Shape const& sample, Shape const& target);
+/// For example {"the data", "60000 samples of {28, 28}, targets of {1}"}, and a hash of the values of some samples from
+/// the first to the last, which are read: 64 of them, or fewer large ones. Throws what reading throws.
+Facts facts_of_data(std::string const& name, data::Source const& source);
 
 /// Checks that all ranks begin a solver, a coldpress::Solver or a dynamic::Solver, with the same facts, and divides its
 /// steps among them. The communicator is borrowed. `more` are facts that the solver does not know, such as those of the
