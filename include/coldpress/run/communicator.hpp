@@ -75,11 +75,16 @@ class Communicator {
       place == 0 ? receive(all + from, to - from, middle) : send(all + from, to - from, low);
     }
   }
-  /// The same, to all ranks.
+  /// The same, to all ranks: between pairs of ranks, pairs of pairs and so on, if their number is a power of two.
   template <class Begin>
   void share(void* bytes, Begin begin) {
-    gather(bytes, begin);
-    broadcast(bytes, begin(size()));
+    if ((size() & (size() - 1)) != 0) return gather(bytes, begin), broadcast(bytes, begin(size()));
+    auto* const all = static_cast<unsigned char*>(bytes);
+    for (int apart = 1; apart < size(); apart *= 2) {
+      int const low = rank() / apart * apart, with = rank() ^ apart, other = with / apart * apart;
+      std::size_t const from = begin(low), to = begin(low + apart);
+      exchange(all + from, to - from, all + begin(other), begin(other + apart) - begin(other), with);
+    }
   }
   /// Returns when all ranks have called it.
   void barrier() {

@@ -93,19 +93,15 @@ class Microbatches {
     } else {
       for (Index part = 0; part < own; ++part) all(part, 0);
     }
-    T const* const total = gradients_.add();
     if (communicator_) share_results(run);
-    T const loss = mean_losses(run, each);
+    T const loss = mean_losses(run, [](auto, T) {});
+    bool const taken = loss - loss == 0;
+    if (taken) gradients_.add_to(gradients, update_step.adds());
+    mean_losses(run, each);
     if (run.sums) {
       for (Index i = 0; i < parts_ * sizes_.sums; ++i) run.sums[i % sizes_.sums] += sums_.data()[i];
     }
-    if (!(loss - loss == 0)) return loss;
-    Index const size = sizes_.parameters;
-    if (update_step.adds()) {
-      for (Index i = 0; i < size; ++i) gradients[i] += total[i];
-    } else {
-      freestanding::copy_n(total, size, gradients);
-    }
+    if (!taken) return loss;
     update_step.split(parts_);
     update_step.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
     return loss;

@@ -35,23 +35,34 @@ class TreeSum {
   Range own() const { return own_; }
   T* of(Index array) { return arrays_.data() + (array - own_.begin) * size_; }
 
-  /// Returns the sum of all arrays, the same on all ranks. The arrays have other values afterwards. Throws what the
-  /// communicator throws.
-  T const* add() {
-    for (Index apart = 1; apart < count_; apart *= 2) {
-      Index const both = 2 * apart;
-      for (Index a = (own_.begin + both - 1) / both * both;
-           a + apart < count_ && freestanding::min(a + both, count_) <= own_.end; a += both)
-        add(of(a), of(a + apart), size_);
+  /// Stores the sum of all arrays in `to`, or adds it to what is there: the same on all ranks. The arrays have other
+  /// values afterwards. Throws what the communicator throws; what is in `to` is then lost unless it was to be added to.
+  void add_to(T* to, bool adds) {
+    for (Index begin = 0; begin < size_; begin += at_once) {
+      Index const values = freestanding::min(at_once, size_ - begin);
+      for (Index apart = 1; apart < count_; apart *= 2) {
+        Index const both = 2 * apart;
+        for (Index a = (own_.begin + both - 1) / both * both;
+             a + apart < count_ && freestanding::min(a + both, count_) <= own_.end; a += both)
+          add(of(a) + begin, of(a + apart) + begin, values);
+      }
+      if (ranks_ == 1) put(to + begin, of(0) + begin, values, adds);
     }
-    if (ranks_ > 1) add_among_ranks();
-    return arrays_.data();
+    if (ranks_ == 1) return;
+    T* const total = adds ? arrays_.data() : to;
+    add_among_ranks(total);
+    if (adds) add(to, total, size_);
   }
 
  private:
-  static constexpr Index line = 16;  // values
+  static constexpr Index line = 16;       // values
+  static constexpr Index at_once = 4096;  // values, which the cache keeps until the tree is done with them
   static void add(T* __restrict to, T const* __restrict from, Index size) {
     for (Index i = 0; i < size; ++i) to[i] += from[i];
+  }
+  static void put(T* to, T const* from, Index size, bool adds) {
+    if (adds) return add(to, from, size);
+    if (to != from) freestanding::copy_n(from, size, to);
   }
 
   /// The values that a rank adds, in whole cache lines.
@@ -88,9 +99,8 @@ class TreeSum {
       });
     }
   }
-  void add_among_ranks() {
+  void add_among_ranks(T* total) {
     Range const mine = values_of(rank_);
-    T* const total = arrays_.data();
     T* const* const terms = terms_.data();
     communicator_->for_each_other([&](int other) {
       Range const theirs = values_of(other), share = share_of(count_, other, ranks_);
@@ -102,11 +112,14 @@ class TreeSum {
         if (receives) b = behind_subtree(b, share.end);
       }
     });
-    for (Index apart = 1; apart < count_; apart *= 2) {
-      for (Index a = 0; a + apart < count_; a += 2 * apart)
-        if (terms[a] && terms[a + apart]) add(terms[a], terms[a + apart], mine.count());
+    for (Index begin = 0; begin < mine.count(); begin += at_once) {
+      Index const values = freestanding::min(at_once, mine.count() - begin);
+      for (Index apart = 1; apart < count_; apart *= 2) {
+        for (Index a = 0; a + apart < count_; a += 2 * apart)
+          if (terms[a] && terms[a + apart]) add(terms[a] + begin, terms[a + apart] + begin, values);
+      }
+      put(total + mine.begin + begin, terms[0] + begin, values, false);
     }
-    if (rank_ > 0) freestanding::copy_n(terms[0], mine.count(), total + mine.begin);
     communicator_->for_each_other([&](int other) {
       Range const theirs = values_of(other);
       communicator_->exchange(total + mine.begin, bytes(mine), total + theirs.begin, bytes(theirs), other);
