@@ -15,11 +15,7 @@ namespace bench {
 /// A device that records passes and does nothing. Its memory does not exist but has addresses such as a GPU's.
 class Planner final : public IdleDevice {
  public:
-  Planner() : IdleDevice("a GPU that is not there") {
-    sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
-    tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
-    partial_ = static_cast<float*>(make(grid::ThreadGroup::partial_sums * sizeof(float)));
-  }
+  Planner() : IdleDevice("a GPU that is not there") { make_common(); }
   void release_pinned(void* memory) noexcept override { std::free(memory); }
   cuda::Pass last = {};
 

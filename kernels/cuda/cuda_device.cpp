@@ -257,9 +257,7 @@ class CudaDevice final : public Device {
         check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream");
       for (cudaEvent_t* event : {&copied_, &done_[0], &done_[1]})
         check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
-      sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
-      tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
-      partial_ = static_cast<float*>(make_unset(grid::ThreadGroup::partial_sums * sizeof(float)));
+      make_common();
     } catch (...) {
       close();
       throw;
@@ -429,7 +427,7 @@ class CudaDevice final : public Device {
     }
     taken_down_.clear();
     for (cudaLibrary_t library : libraries_) cudaLibraryUnload(library);
-    cudaFree(sums_), cudaFree(tickets_), cudaFree(partial_);
+    destroy_common();
     for (cudaEvent_t event : {copied_, done_[0], done_[1]}) {
       if (event) cudaEventDestroy(event);
     }

@@ -11,6 +11,18 @@ bool Device::clusters_are_wanted() {
   return !wanted || std::string_view{wanted} != "0";
 }
 
+void Device::make_common() {
+  sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
+  tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
+  partial_ = static_cast<float*>(make_unset(grid::ThreadGroup::partial_sums * sizeof(float)));
+}
+void Device::destroy_common() noexcept {
+  for (void* memory : {static_cast<void*>(sums_), static_cast<void*>(tickets_), static_cast<void*>(partial_)}) {
+    if (memory) destroy(memory);
+  }
+  sums_ = nullptr, tickets_ = nullptr, partial_ = nullptr;
+}
+
 void Device::release(void* memory) noexcept {
   try {
     flush();       // gathered kernels may use the memory

@@ -82,10 +82,7 @@ class Players {
 /// a GPU might make them: at once. The host cannot access its memory, so that wrong accesses end the program.
 class EmulatedDevice final : public Device {
  public:
-  EmulatedDevice() {
-    sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
-    partial_ = static_cast<float*>(make(grid::ThreadGroup::partial_sums * sizeof(float)));
-  }
+  EmulatedDevice() { make_common(); }
   ~EmulatedDevice() override {
     for (auto const& [memory, bytes] : areas_) ::munmap(memory, bytes);
   }

@@ -185,13 +185,16 @@ class Device {
   virtual void mark(int group) = 0;
   virtual void wait(int group) = 0;
 
-  double* sums_ = nullptr;
-  std::uint32_t* tickets_ = nullptr;
-  float* partial_ = nullptr;
+  /// Makes the memory that all kernels share, and destroys it.
+  void make_common();
+  void destroy_common() noexcept;
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few recorded graphs
 
  private:
   void gather(Call call, grid::LaunchEstimate const& estimate, void const* arguments);
+  double* sums_ = nullptr;
+  std::uint32_t* tickets_ = nullptr;
+  float* partial_ = nullptr;
   Pass pass_;
   grid::LaunchEstimate asked_;  // the launch estimate for what has been gathered
   std::size_t next_ = 0;        // the index of the recorded graph that is replaced next

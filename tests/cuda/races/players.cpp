@@ -180,8 +180,8 @@ class Players {
 /// Plays each pass at once, in memory of the host.
 class RacingDevice final : public cuda::Device {
  public:
-  RacingDevice() { sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double))); }
-  ~RacingDevice() override { destroy(sums_); }
+  RacingDevice() { make_common(); }
+  ~RacingDevice() override { destroy_common(); }
   std::string const& name() const override {
     static std::string const name = "cuda:emulated";
     return name;
