@@ -14,13 +14,13 @@ bool Device::clusters_are_wanted() {
 void Device::make_common() {
   sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
   tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
-  partial_ = static_cast<float*>(make_unset(grid::ThreadGroup::partial_sums * sizeof(float)));
+  partial_sums_ = static_cast<float*>(make_unset(grid::ThreadGroup::partial_sums_capacity * sizeof(float)));
 }
 void Device::destroy_common() noexcept {
-  for (void* memory : {static_cast<void*>(sums_), static_cast<void*>(tickets_), static_cast<void*>(partial_)}) {
+  for (void* memory : {static_cast<void*>(sums_), static_cast<void*>(tickets_), static_cast<void*>(partial_sums_)}) {
     if (memory) destroy(memory);
   }
-  sums_ = nullptr, tickets_ = nullptr, partial_ = nullptr;
+  sums_ = nullptr, tickets_ = nullptr, partial_sums_ = nullptr;
 }
 
 void Device::release(void* memory) noexcept {

@@ -76,13 +76,19 @@ TEST_CASE("the parts of split sums have room, and there are enough of them for a
   for (Index count : {1, 2, 5, 40}) {
     for (Index m = 1; m < 9000; m = m * 3 / 2 + 1) {
       for (Index n = 1; n < 9000; n = n * 3 / 2 + 1) {
-        for (Index k : {1, 100, 128, 129, 5000, 1000000}) {
-          grid::Products const products{count, m, n, k};
-          Index const splits = products.wanted_splits(), tiles = products.tiles(64, 64);
-          REQUIRE(splits >= 1);
-          REQUIRE((splits == 1 || splits * count * m * n <= Grid::partial_sums));
-          if (tiles >= grid::Products::enough || k <= 128) REQUIRE(splits == 1);  // at least 128 terms each
-          if (k == 1000000) REQUIRE(splits * tiles >= grid::Products::enough);
+        for (Index k : {0, 1, 100, 128, 129, 5000, 16640, 1000000}) {
+          grid::Products products{count, m, n, k};
+          for (bool const flat : {false, true}) {
+            if (flat && !products.flat()) continue;
+            Index const splits = products.wanted_splits(flat),
+                        tiles = flat ? products.tiles(32, 128) : products.tiles(64, 64);
+            REQUIRE(splits >= 1);
+            REQUIRE((splits == 1 || splits * count * m * n <= Grid::partial_sums_capacity));
+            if (tiles >= grid::Products::enough || k <= 128) REQUIRE(splits == 1);
+            if (k == 1000000) REQUIRE((splits + 1) * tiles > grid::Products::enough);
+            products.splits = splits;
+            REQUIRE((splits == 1 || (splits - 1) * products.terms() < k));  // no part is empty
+          }
         }
       }
     }

@@ -81,6 +81,7 @@ struct Grid : grid::ThreadGroup, GridLayout {
   template <class X, class Y, class Chain, class Join, class State>
   constexpr void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                           PostOps<Chain, float, Join> const& post_ops, State state, NoWindows = {}) const {
+    grid::check_rows(g);
     bool const goes_on = g.past() > 0 && g.sequence;
     float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
     grid::multiply(*this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth(), precision},
@@ -115,6 +116,7 @@ struct Grid : grid::ThreadGroup, GridLayout {
   template <class X, class Y, class Chain, class Join>
   constexpr void convolve_transposed(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                                      PostOps<Chain, float, Join> const& post_ops) const {
+    grid::check_rows(g);
     grid::multiply(
         *this,
         {g.groups, g.group_channels(), y.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},

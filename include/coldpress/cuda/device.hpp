@@ -159,7 +159,7 @@ class Device {
   /// memory.
   Grid grid() const {
     Grid grid;
-    grid.sums = sums_, grid.tickets = tickets_, grid.partial = partial_;
+    grid.sums = sums_, grid.tickets = tickets_, grid.partial_sums = partial_sums_;
     return grid;
   }
 
@@ -194,7 +194,7 @@ class Device {
   void gather(Call call, grid::LaunchEstimate const& estimate, void const* arguments);
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
-  float* partial_ = nullptr;
+  float* partial_sums_ = nullptr;
   Pass pass_;
   grid::LaunchEstimate asked_;  // the launch estimate for what has been gathered
   std::size_t next_ = 0;        // the index of the recorded graph that is replaced next

@@ -132,8 +132,8 @@ class Microbatches {
     int const count = run.program.parameter_count();
     for (int i = 0; i < count; ++i) {
       auto const sink = update_step.sink(slots, count, i, 1e30);  // the norm of gradients that are clipped, if any are
-      for (float const number : {sink.optimizer.learning_rate, sink.scale, sink.decay, sink.bound})
-        update.word(bits_of(number));
+      float const numbers[] = {sink.optimizer.learning_rate, sink.scale, sink.decay, sink.bound};
+      for (float const number : numbers) update.word(bits_of(number));
       if constexpr (requires { sink.optimizer.momentum; }) update.word(bits_of(sink.optimizer.momentum));
       update.word(sink.frozen);
     }

@@ -7,6 +7,14 @@
 
 namespace coldpress::grid {
 
+/// Rows and columns of inputs, with the padding, have 32 bits in a kernel. Throws ShapeError where the host plans it.
+constexpr void check_rows([[maybe_unused]] ConvolutionGeometry const& g) {
+#if !defined __CUDA_ARCH__
+  for (Axis const* axis : {&g.height, &g.width})
+    require(axis->in < Index{1} << 30 && axis->padding < Index{1} << 30 && axis->padding_after() < Index{1} << 30,
+            "convolution: on a GPU, an axis and its padding must be below 2^30");
+#endif
+}
 /// One tap of a window, in one channel of a group.
 struct Tap {
   Index channel, row, column;
@@ -65,37 +73,37 @@ struct Seen {
     return inside ? image[input_offset(g, channel, row, column)] : 0.0f;
   }
 };
-/// The same as the second operand of the forward pass, ...
+/// The same as the second operand of the forward pass.
 struct SeenAcross : Seen {
-  struct Fixed {
+  struct Invariant {
     float const* image;
     Index32 sample, channel;
     int row, column;  // of the input under the first tap
   };
-  constexpr Fixed fixed(Index group, Index place) const {
+  constexpr Invariant invariant(Index group, Index place) const {
     Place const to = place_of(place, g.height.out, g.width.out);
     return {x + to.sample * pitch, static_cast<Index32>(to.sample), static_cast<Index32>(group * g.group_channels()),
             static_cast<int>(g.height.at(to.row, 0)), static_cast<int>(g.width.at(to.column, 0))};
   }
-  constexpr float value(Fixed const& from, Index number) const {
+  constexpr float value(Invariant const& from, Index number) const {
     Tap const tap = tap_of(g, number);
     return at(from.image, from.sample, from.channel + tap.channel,
               from.row + static_cast<int>(tap.row * g.height.dilation),
               from.column + static_cast<int>(tap.column * g.width.dilation));
   }
 };
-/// ... and of the gradient of the filters.
+/// The same as the second operand of the gradient of the filters.
 struct SeenDown : Seen {
-  struct Fixed {
+  struct Invariant {
     Index32 channel;
     int row, column;  // of the input under the tap, at the first place
   };
-  constexpr Fixed fixed(Index group, Index number) const {
+  constexpr Invariant invariant(Index group, Index number) const {
     Tap const tap = tap_of(g, number);
     return {static_cast<Index32>(group * g.group_channels() + tap.channel), static_cast<int>(g.height.at(0, tap.row)),
             static_cast<int>(g.width.at(0, tap.column))};
   }
-  constexpr float value(Fixed const& under, Index place) const {
+  constexpr float value(Invariant const& under, Index place) const {
     Place const to = place_of(place, g.height.out, g.width.out);
     return at(x + to.sample * pitch, to.sample, under.channel, under.row + static_cast<int>(to.row * g.height.stride),
               under.column + static_cast<int>(to.column * g.width.stride));
@@ -134,16 +142,16 @@ struct GradientsBack {
   static constexpr Index output(Axis const& axis, Index at, Index tap) {
     return output_of(axis, static_cast<int>(at + axis.padding - tap * axis.dilation));
   }
-  struct Fixed {
+  struct Invariant {
     float const* gradients;  // of the sample and the group
     int row, column;         // of the input, with the padding before it
   };
-  constexpr Fixed fixed(Index group, Index place) const {
+  constexpr Invariant invariant(Index group, Index place) const {
     Place const at = place_of(place, g.height.in, g.width.in);
     return {dy + at.sample * pitch + output_offset(g, group * g.group_outputs(), 0, 0),
             static_cast<int>(at.row + g.height.padding), static_cast<int>(at.column + g.width.padding)};
   }
-  constexpr float value(Fixed const& to, Index term) const {
+  constexpr float value(Invariant const& to, Index term) const {
     Tap const tap = tap_of(g, term);  // its channel is an output here
     int const row = output_of(g.height, to.row - static_cast<int>(tap.row * g.height.dilation)),
               column = output_of(g.width, to.column - static_cast<int>(tap.column * g.width.dilation));

@@ -2,9 +2,10 @@
 #pragma once
 
 // A block computes a tile of 64 x 64 sums from panels in shared memory, 4 x 4 per thread, or a tile of 128 x 128 if
-// there are enough of these for a whole GPU. Sums add their terms in the same order with either tile. If there are too
-// few tiles for a whole GPU, several blocks compute parts of the same sums, which are added in a second step. A
-// block-local product of few rows computes each sum from four parts.
+// there are enough of these for a whole GPU, or one of 32 x 128 for convolutions of few filters. If there are too few
+// tiles for a whole GPU, several blocks compute parts of the same sums, which are added in a second step. Sums that are
+// not split add their terms in the same order with any tile; but a block-local product of few rows computes each sum
+// from four parts.
 
 #include <coldpress/backend/grid/tile.hpp>
 
@@ -26,12 +27,15 @@ struct Products {
   constexpr Index wanted_splits(bool in_flat_tiles = false) const {
     Index const blocks = in_flat_tiles ? tiles(32, 128) : tiles(64, 64),
                 most = freestanding::max<Index>(1, parts(k, 8 * panel));
-    return blocks >= enough ? 1 : freestanding::min<Index>(parts(enough, blocks), most);
+    if (blocks >= enough) return 1;
+    Products split = *this;
+    split.splits = freestanding::min<Index>(parts(enough, blocks), most);
+    return freestanding::max<Index>(1, parts(k, freestanding::max<Index>(1, split.terms())));  // none without terms
   }
   static constexpr Index enough = 128;  // blocks
 };
-/// Tiles that are split are fewer than `enough`, and so are the others that it takes to have at least as many.
-static_assert(ThreadGroup::partial_sums >= 2 * Products::enough * 64 * 64);
+// A split product has fewer than `enough` tiles, and with its parts fewer than twice as many.
+static_assert(ThreadGroup::partial_sums_capacity >= 2 * Products::enough * 64 * 64);
 
 /// A matrix in memory as an operand: value (i, k) is at i * row + k * column, and either `row` or `column` is 1:
 /// `column` if `along`. Each sample, `pitch` floats after the one before, has `matrices` matrices, which are `size`
@@ -70,7 +74,7 @@ constexpr void multiply_by(ThreadGroup const& thread_group, Products const& p, A
                 last = freestanding::min(p.k, first + p.terms());
     PerThread<Sums<high, wide>> sums;
     PerThread<Portion<high, A, false>> left;
-    PerThread<Portion<wide, B, true>> right;
+    PerThread<Portion<wide, B, true, wide * high <= 64 * 64>> right;  // larger tiles have no registers to spare
     auto const read = [&](int t, Index k) {
       left[t].read(a, t, product, i0, p.m, k, last), right[t].read(b, t, product, j0, p.n, k, last);
     };
@@ -122,9 +126,9 @@ constexpr void multiply(ThreadGroup const& thread_group, Products p, A const& a,
           thread_group, p, a, b,
           [&](Index product, Index, Index i, Index j, float sum) { finish(product, i, j, sum); });
   }
-  bool const flat = HasFixed<B> && !thread_group.block_local && p.flat();  // convolutions with few filters
+  bool const flat = HasInvariant<B> && !thread_group.block_local && p.flat();  // convolutions with few filters
   Index const size = p.m * p.n, splits = thread_group.block_local ? 1 : p.wanted_splits(flat);
-  float* const partial = thread_group.partial_sums_memory();
+  float* const partial = splits > 1 ? thread_group.shared_partial_sums() : nullptr;
   Kind const kind = p.kind;
   p.splits = splits;
   if (splits > 1) p.kind = Kind::values;
@@ -135,7 +139,7 @@ constexpr void multiply(ThreadGroup const& thread_group, Products p, A const& a,
       partial[(product * splits + split) * size + i * p.n + j] = sum;
     }
   };
-  if constexpr (HasFixed<B>) {
+  if constexpr (HasInvariant<B>) {
     if (flat) multiply_by<32, 128>(thread_group, p, a, b, take);
   }
   if (!flat) multiply_by<64, 64>(thread_group, p, a, b, take);

@@ -62,7 +62,7 @@ inline Index played(Index n, Index count) {
       return n;
   }
 }
-/// The parts of a product's sums where there is no device: a thread has its own.
+/// Memory for partial sums where there is no device.
 inline float* host_partial_sums(Index count) {
   static thread_local std::vector<float> sums(static_cast<std::size_t>(count));
   return sums.data();
@@ -189,10 +189,10 @@ enum class Kind { nothing, values, gradients, updates };
 struct ThreadGroup {
   double* sums = nullptr;            // seen by all blocks: two times sum_parts of them
   std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two numbers, 0 at first
-  float* partial = nullptr;          // seen by all blocks: `partial_sums` parts of the sums of a product
+  float* partial_sums = nullptr;     // seen by all blocks: partial_sums_capacity floats, for the parts of a product
   bool alone = false, block_local = false;
 
-  static constexpr Index sum_parts = grid::sum_parts, partial_sums = Index{1} << 20;
+  static constexpr Index sum_parts = grid::sum_parts, partial_sums_capacity = Index{1} << 20;
 
   /// Called in a kernel before anything else.
   constexpr void start() {
@@ -296,11 +296,13 @@ struct ThreadGroup {
     });
 #endif
   }
-  constexpr float* partial_sums_memory() const {
+  /// The memory of partial sums. Without a device, a single thread of the host has its own.
+  constexpr float* shared_partial_sums() const {
 #if !defined __CUDA_ARCH__
-    if (!partial) return host_partial_sums(partial_sums);
+    if (!partial_sums && host().players * host().members > 1) trap();
+    if (!partial_sums) return host_partial_sums(partial_sums_capacity);
 #endif
-    return partial;
+    return partial_sums;
   }
   /// The approximate clocks of waiting for memory.
   constexpr Index waiting() const { return block_local ? assumed::near : assumed::value; }

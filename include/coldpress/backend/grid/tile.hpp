@@ -32,36 +32,37 @@ concept ReadByFour = requires(Operand const& operand) {
 
 /// An operand of which a part can be computed once for each `at` (see Portion), whatever the term.
 template <class Operand>
-concept HasFixed = requires {
-  typename Operand::Fixed;
+concept HasInvariant = requires {
+  typename Operand::Invariant;
 };
-struct NothingFixed {};
+struct NoInvariant {};
 template <class Operand>
-struct FixedOf {
-  using Type = NothingFixed;
+struct InvariantOf {
+  using Type = NoInvariant;
 };
-template <HasFixed Operand>
-struct FixedOf<Operand> {
-  using Type = typename Operand::Fixed;
+template <HasInvariant Operand>
+struct InvariantOf<Operand> {
+  using Type = typename Operand::Invariant;
 };
 
 /// The part of a panel of an operand that one thread copies. The thread reads its part of the next panel while it adds
 /// products of this one. The first operand is a struct with value(product, at, term), the second with value(product,
 /// term, at), where `at` is a row or a column of the tile. `along_k` says whether neighbouring terms are adjacent in
 /// memory; otherwise neighbouring `at` are, and a thread needs a single one of them: an operand may then have
-/// fixed(product, at) and value(that, term) instead.
-template <Index tile, class Operand, bool second>
+/// invariant(product, at) and value(that, term) instead.
+/// `keeps` says whether there are registers for that.
+template <Index tile, class Operand, bool second, bool keeps = true>
 struct Portion {
   static constexpr Index32 count = tile * panel / threads;
   float values[count];
-  typename FixedOf<Operand>::Type fixed;
+  std::conditional_t<keeps, typename InvariantOf<Operand>::Type, NoInvariant> invariant;
 
   /// Called before the first panel of a tile that begins at `first`.
   constexpr void start(Operand const& operand, Index32 thread, Index32 product, Index32 first, Index32 size) {
-    if constexpr (HasFixed<Operand>) {
+    if constexpr (keeps && HasInvariant<Operand>) {
       static_assert(!along && wide == 1 && threads % tile == 0);
       Index32 const at = first + place_of(thread, 0).at;
-      if (at < size) fixed = operand.fixed(product, at);
+      if (at < size) invariant = operand.invariant(product, at);
     }
   }
   /// Reads `at` from `first` on and terms from `term` on, with zeros beyond `size` and `last`.
@@ -80,8 +81,10 @@ struct Portion {
         Index32 const i = at + c * next_at, k = t + c * next_term;
         float value = 0;
         if (i < size && k < last) {
-          if constexpr (HasFixed<Operand>) {
-            value = operand.value(fixed, k);
+          if constexpr (keeps && HasInvariant<Operand>) {
+            value = operand.value(invariant, k);
+          } else if constexpr (HasInvariant<Operand>) {
+            value = operand.value(operand.invariant(product, i), k);
           } else {
             value = second ? operand.value(product, k, i) : operand.value(product, i, k);
           }
@@ -101,6 +104,7 @@ struct Portion {
  private:
   static constexpr bool along = Operand::along_k;
   static constexpr Index32 wide = ReadByFour<Operand> ? 4 : 1;
+  static_assert(count % wide == 0);
   static constexpr Index32 next_at = along ? 0 : 1, next_term = along ? 1 : 0;
   struct Place {
     Index32 at, term;
@@ -120,8 +124,7 @@ inline constexpr Index few_rows = 16, few_threads = threads / 4;
 /// The sums that one thread computes in a tile of `high` x `wide` sums: squares of 4 x 4, as many as it takes.
 template <Index high, Index wide>
 struct Sums {
-  static constexpr Index threads_across = wide == 2 * 64 && high < wide ? 32 : 16,
-                         threads_down = threads / threads_across;
+  static constexpr Index threads_across = high < wide ? 32 : 16, threads_down = threads / threads_across;
   static constexpr Index rows = high / threads_down, columns = wide / threads_across;
   static_assert(rows % 4 == 0 && columns % 4 == 0);
   float values[rows * columns];
