@@ -13,8 +13,8 @@ guessed. Between two barriers of all blocks, the time of a block is the longest 
   - the time of its units for shared memory, special functions and double precision, and of the paths to the L2 cache,
   - the time of one warp alone: the clocks that the compiler makes it wait after an instruction, and the latencies that it
     waits for by scoreboard.
-The time of a kernel is the sum of these parts, of the barriers, and of a launch. The constants below come from data sheets
-or are assumptions; docs/gpu.md lists them. Nothing here was measured. Only Python's standard library is needed.
+The time of a kernel is the sum of these parts, of the barriers, and of a launch. The constants below were measured, come from
+data sheets or are assumptions; docs/gpu.md lists them. Only Python's standard library is needed.
 `benchmarks/gpu_estimate.py --self-test` follows code whose results are known.
 """
 import argparse
@@ -43,7 +43,7 @@ CONSTANTS = {
     "latency_other": (20, "clocks until a special function, a conversion or a double-precision sum is there", "assumed"),
     "latency_store": (12, "clocks until a store has read its operands", "assumed"),
     "block_barrier": (25, "clocks for the warps of a block to meet", "assumed"),
-    "cluster_barrier": (1040, "clocks for 16 blocks of a cluster, with the fence of the GPU and a cleared L1", "measured"),
+    "cluster_barrier": (1050, "clocks for 16 blocks of a cluster, with the fence of the GPU and a cleared L1", "measured"),
     "grid_barrier": (3000, "clocks for blocks that take tickets in memory", "measured"),
     "launch": (2.0, "us from one kernel's end to the next one's first instruction", "assumed"),
 }
