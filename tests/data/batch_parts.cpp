@@ -3,6 +3,7 @@
 #include <coldpress/data/transform.hpp>
 
 #include "data/blocks.hpp"
+#include "data/counted.hpp"
 #include "data/files.hpp"
 
 #include <algorithm>
@@ -18,27 +19,6 @@ Batches::PartOf half(int reader) {
     return reader == 0 ? Batches::Part{0, (size + 1) / 2} : Batches::Part{(size + 1) / 2, size / 2};
   };
 }
-
-/// A data set in memory that counts the samples that are read.
-class Counted final : public Source {
- public:
-  explicit Counted(Index size) : Source({{3}, {2}, size}), dataset_(numbered(size)), memory_(borrow(dataset_)) {}
-  std::unique_ptr<Reader> reader() const override { return std::make_unique<Counting>(*this); }
-  mutable std::atomic<Index> samples = 0;
-
- private:
-  struct Counting final : Reader {
-    explicit Counting(Counted const& of) : source(of), inner(of.memory_->reader()) {}
-    void read(Index first, Index count, float* samples, float* targets) override {
-      source.samples += count;
-      inner->read(first, count, samples, targets);
-    }
-    Counted const& source;
-    std::unique_ptr<Reader> inner;
-  };
-  Dataset dataset_;
-  std::unique_ptr<Source> memory_;
-};
 
 /// Compares what two readers of halves and one of all read of the same stream in two epochs, and after a seek.
 void check_halves(auto make_stream, Index batch) {
@@ -97,7 +77,8 @@ TEST_CASE("two readers of halves get the same random transforms, also where samp
 }
 
 TEST_CASE("a reader of halves reads half of the samples, and half of the windows of blocks in the same order") {
-  Counted const source{40};
+  Dataset const dataset = numbered(40);
+  test::Counted const source{borrow(dataset)};
   Batches batches{shuffled(source, 1), 8, half(1)};
   for (int i = 0; i < 5; ++i) batches.next();
   CHECK(source.samples == 20);

@@ -1,10 +1,10 @@
 // Trainers on several ranks, each of which reads its part alone, write the checkpoint of one process.
+#include "data/counted.hpp"
 #include "distributed/cases.hpp"
 
 #include <coldpress/train.hpp>
 
 #include <algorithm>
-#include <atomic>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -23,26 +23,6 @@ data::Dataset sides() {
   }
   return dataset;
 }
-
-/// A data set in memory that counts the samples that are read.
-class Counted final : public data::Source {
- public:
-  Counted() : Source({{3}, {1}, 90}), memory_(data::own(sides())) {}
-  std::unique_ptr<Reader> reader() const override { return std::make_unique<Counting>(*this); }
-  mutable std::atomic<Index> samples = 0;
-
- private:
-  struct Counting final : Reader {
-    explicit Counting(Counted const& of) : source(of), inner(of.memory_->reader()) {}
-    void read(Index first, Index count, float* samples, float* targets) override {
-      source.samples += count;
-      inner->read(first, count, samples, targets);
-    }
-    Counted const& source;
-    std::unique_ptr<Reader> inner;
-  };
-  std::unique_ptr<data::Source> memory_;
-};
 
 Case const labelled{
     "labelled",
@@ -126,7 +106,7 @@ TEST_CASE("trainers of a network type do so, too, and refuse one without parts")
 
 TEST_CASE("each rank reads its part of every minibatch, or all of it where a callback reads it") {
   InProcess{3}.run([](Communicator& r) {
-    Counted const source;
+    Counted const source{data::own(sides())};
     dynamic::Solver solver = solver_of(labelled);
     train::Trainer trainer{solver, source, {.epochs = 1, .batch = 18, .prefetch = 0, .ranks = &r}};
     Index read = 0;
