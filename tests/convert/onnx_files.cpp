@@ -16,11 +16,6 @@ using namespace onnx_writer;
 
 namespace {
 
-bool has() {
-  if (!has_onnx()) WARN("skipped: coldpress::convert was built without protobuf");
-  return has_onnx();
-}
-
 /// What is said of a model, without the name of its file.
 template <class Expected>
 std::string refused(std::string const& bytes, OnnxOptions const& options = {}) {

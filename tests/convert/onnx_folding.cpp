@@ -16,11 +16,6 @@ using namespace onnx_writer;
 
 namespace {
 
-bool has() {
-  if (!has_onnx()) WARN("skipped: coldpress::convert was built without protobuf");
-  return has_onnx();
-}
-
 std::vector<float> outputs(Model const& model, std::vector<float> const& x) {
   TemporaryFolder const folder;
   auto layer = persist::layer_of(dynamic::Backend{"cpu"}, read_onnx(folder.put("a.onnx", model.bytes())).model);

@@ -2,11 +2,20 @@
 #pragma once
 
 #include "convert/caffe_writer.hpp"
+#include "support/catch.hpp"
+
+#include <coldpress/convert/onnx.hpp>
 
 #include <string>
 #include <vector>
 
 namespace onnx_writer {
+
+/// Whether ONNX models can be read here; if not, it says so.
+inline bool has() {
+  if (!coldpress::convert::has_onnx()) WARN("skipped: coldpress::convert was built without protobuf");
+  return coldpress::convert::has_onnx();
+}
 
 using caffe_writer::number, caffe_writer::part;
 
