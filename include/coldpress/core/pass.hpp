@@ -56,8 +56,8 @@ constexpr bool has_signals = requires {
 };
 /// What a layer's member variant<PassKind>(in) returns decides which kernels it needs, for instance the gates of a
 /// recurrent layer. A network type gives it to the pass as a constant, Pass::Variant::value, for a backend with
-/// compiles_variants, and if it is a bool, for every backend that compiles networks; a GPU's passes of a Convolution
-/// get that of a stream. Otherwise, and for layers without this member, Pass::Variant is NoVariant.
+/// compiles_variants, and if it is a bool, for every backend that compiles networks; a GPU's passes get that of a
+/// stream where it is of another type. Otherwise, and for layers without this member, Pass::Variant is NoVariant.
 struct NoVariant {};
 /// A stream is a forward pass with a state.
 enum class PassKind { forward, stream, backward };
@@ -65,6 +65,8 @@ template <class L, PassKind kind>
 concept has_variant = requires(L const& layer, Shape const& in) {
   layer.template variant<kind>(in);
 };
+template <class L, PassKind kind>
+using VariantOf = decltype(std::declval<L const&>().template variant<kind>(std::declval<Shape const&>()));
 
 /// The second operand of a join: op combines the computed value with the value at the same place of `other`.
 template <class Op, class T>

@@ -196,13 +196,14 @@ struct StaticProgram {
     if constexpr (node >= 0) {
       using L = std::remove_cvref_t<decltype(layer<node>())>;
       if constexpr (has_variant<L, kind>) {
-        // A GPU's kernel is one pass, so all of a convolution's geometry may be a constant of it, as in a stream.
-        constexpr bool whole = many_threads<Backend> && std::is_same_v<L, Convolution>;
-        constexpr PassKind asked = whole ? PassKind::stream : kind;
+        // A GPU's kernel is compiled for one network, so it is given what a stream's step is where that tells more.
+        constexpr bool as_stream =
+            many_threads<Backend> && !std::is_same_v<VariantOf<L, PassKind::stream>, VariantOf<L, kind>>;
+        constexpr PassKind asked = as_stream ? PassKind::stream : kind;
         constexpr auto value =
             Graph::template layer<node>.template variant<asked>(Graph::template input_shapes<node>[0]);
         using Value = std::remove_const_t<decltype(value)>;
-        constexpr bool is_constant = compiles_variants<Backend> || std::is_same_v<Value, bool> || whole;
+        constexpr bool is_constant = compiles_variants<Backend> || std::is_same_v<Value, bool> || as_stream;
         return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
       } else {
         return NoVariant{};
