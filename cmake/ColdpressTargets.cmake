@@ -45,6 +45,18 @@ function(coldpress_compiled_component component)
   coldpress_compiled(${target})
 endfunction()
 
+option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only once, which ccache cannot make use of" OFF)
+# With precompiled headers g++ 12 forgets which expressions of templates it was not to warn of.
+set(coldpress_with_precompiled "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-parentheses>")
+
+# The headers in ARGN are what most sources of the target include.
+function(coldpress_precompile target)
+  if(COLDPRESS_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE ${coldpress_with_precompiled})
+  endif()
+endfunction()
+
 # The settings that all compiled parts of a component share.
 function(coldpress_compiled target)
   coldpress_warnings(${target})

@@ -180,7 +180,7 @@ void train_on(Ranks const& ranks, Options options) {
   files.reads("--resume", options.run.resume);
   files.reads_data("--data", options.run.data);
   files.reads_data("--test", options.test);
-  if (!outputs.save.empty()) files.writes("--save", outputs.save);
+  if (ranks.leads()) files.writes("--save", outputs.save);
   if (!outputs.checkpoint.empty()) files.writes("--checkpoint", outputs.checkpoint, "--resume");
   if (!outputs.best.empty()) files.writes("--keep-best", outputs.best);
   if (!outputs.report.empty()) files.writes("--report", outputs.report);

@@ -1,10 +1,10 @@
 // A hash of a value that is the same with every compiler; it stands for a network where the type cannot.
 #pragma once
 
-#include <coldpress/core/numbers.hpp>
-
 #include <bit>
 #include <cstdint>
+#include <string_view>
+#include <type_traits>
 
 namespace coldpress {
 
@@ -32,12 +32,9 @@ struct Fingerprint {
     for (char c : text) word(static_cast<unsigned char>(c));
     return word(text.size());
   }
-  /// Adds a number, an enumeration, a struct with fields, or a list.
+  /// Adds a number, an enumeration, a struct with fields, or a list (core/numbers.hpp defines it).
   template <class V>
-  constexpr Fingerprint& add(V const& value) {
-    for_each_number(value, [&](auto n, auto const&... path) { (add_step(path), ...), word(bits_of(n)); });
-    return *this;
-  }
+  constexpr Fingerprint& add(V const& value);
 
  private:
   constexpr void add_step(std::string_view field) { add(field); }

@@ -1,6 +1,7 @@
 // Loops over the numbers that a layer, a shape or a list consists of, each with its path.
 #pragma once
 
+#include <coldpress/core/fingerprint.hpp>
 #include <coldpress/core/for_each_field.hpp>
 
 namespace coldpress {
@@ -18,6 +19,12 @@ constexpr void for_each_number(V const& value, F const& f, Path const&... path) 
   } else {
     for_each_field(value, field);
   }
+}
+
+template <class V>
+constexpr Fingerprint& Fingerprint::add(V const& value) {
+  for_each_number(value, [&](auto n, auto const&... path) { (add_step(path), ...), word(bits_of(n)); });
+  return *this;
 }
 
 }  // namespace coldpress

@@ -1,7 +1,7 @@
 // Identifies a program in the names of its kernels by a number.
 #pragma once
 
-#include <coldpress/core/fingerprint.hpp>
+#include <coldpress/core/numbers.hpp>
 #include <coldpress/typed/static_program.hpp>
 
 namespace coldpress {

@@ -1,6 +1,7 @@
 // The program of a network type: its plan, layers and chains as constants.
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/slots.hpp>

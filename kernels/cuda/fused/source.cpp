@@ -1,6 +1,6 @@
 #include "source.hpp"
 
-#include <coldpress/core/fingerprint.hpp>
+#include <coldpress/core/numbers.hpp>
 #include <coldpress/optim/optimizers.hpp>
 
 namespace coldpress::cuda {
