@@ -4,6 +4,7 @@
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/sigmoid.hpp>

@@ -3,6 +3,7 @@
 
 // Networks from configs and network types with linked kernels share them.
 
+#include <coldpress/core/pass.hpp>
 #include <coldpress/graph/group.hpp>
 
 namespace coldpress {
