@@ -38,6 +38,12 @@ Value activate(Builder& builder, Node const& activation, std::string const& name
   if (called == "elu") return add(ELU{});
   if (called == "gelu") return add(GELU{});
   if (called == "silu" || called == "swish") return add(SiLU{});
+  if (called == "selu") {  // Klambauer et al. 2017, with the numbers of Keras
+    constexpr float alpha = 1.67326324f, scale = 1.05070098f;
+    Value y = builder.add(name, Power{.scale = scale}, builder.add(name + ".elu", ELU{.alpha = alpha}, x));
+    y.image = x.image;
+    return y;
+  }
   if (called == "softplus") return add(Softplus{});
   if (called == "softsign") return add(Softsign{});
   if (called == "exponential") return add(Exponential{});
@@ -56,10 +62,32 @@ Value activated(Builder& builder, Layer const& layer, Value const& x) {
   return activation ? activate(builder, *activation, layer.name + ".activation", x) : x;
 }
 
-/// One slope for each channel or feature, or one for all.
+namespace {
+
+/// The values where the extents that are 1 are those of the shape, repeated.
+std::vector<float> repeated(Array const& array, std::vector<Index> const& shape) {
+  Index size = 1;
+  for (Index const extent : shape) size *= extent;
+  std::vector<float> all;
+  all.reserve(static_cast<std::size_t>(size));
+  for (Index i = 0; i < size; ++i) {
+    Index rest = i, place = 0, stride = 1;
+    for (std::size_t a = shape.size(); a-- > 0; rest /= shape[a]) {
+      if (array.shape[a] != 1) place += rest % shape[a] * stride;
+      stride *= array.shape[a];
+    }
+    all.push_back(array.values[static_cast<std::size_t>(place)]);
+  }
+  return all;
+}
+
+}  // namespace
+
+/// One slope for each channel or feature, one for all, or others for other places.
 Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
   std::vector<Index> shape(x.shape.extents, x.shape.extents + x.shape.rank());
   if (x.is_image()) std::rotate(shape.begin(), shape.begin() + 1, shape.end());
+  std::vector<Index> const places = shape;
   if (auto const shared = layer.config.find_value("shared_axes")) {
     for (std::size_t i = 0; i < shared->size(); ++i) {
       Index const axis = (*shared)[i].integer(-8, 8), rank = x.shape.rank(), place = axis < 0 ? axis + rank : axis - 1;
@@ -67,10 +95,15 @@ Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
       shape[static_cast<std::size_t>(place)] = 1;
     }
   }
-  if (std::any_of(shape.begin(), shape.end() - 1, [](Index extent) { return extent != 1; }))
-    layer.config.refuse<UnsupportedError>(
-        "has a slope for each place; those of all places must be shared (shared_axes)");
-  builder.set(layer.name + "-0", builder.read(layer.place, 0, "alpha", shape).values);
+  Array const slopes = builder.read(layer.place, 0, "alpha", shape);
+  if (std::any_of(shape.begin(), shape.end() - 1, [](Index extent) { return extent != 1; })) {
+    Array const each{places, repeated(slopes, places)};
+    builder.set(layer.name + ".each-0", x.is_image() ? permuted(each, {2, 0, 1}) : each.values);
+    Value const flat = builder.add(layer.name + ".flat", Flatten{}, x);
+    Value const y = builder.add(layer.name + ".each", PReLU{.num_parameters = flat.shape[0]}, flat);
+    return builder.add(layer.name, Reshape{x.shape}, y);
+  }
+  builder.set(layer.name + "-0", slopes.values);
   return builder.add(layer.name, PReLU{.num_parameters = shape.back(), .axis = x.is_image() ? 0 : -1}, x);
 }
 

@@ -27,6 +27,32 @@ Value convolve(Builder& builder, Node const& config, std::string const& name, Va
   return builder.add(name, convolution, x);
 }
 
+/// Adds a convolution of a sequence with the config's windows.
+Value convolve_steps(Builder& builder, Node const& config, std::string const& name, Value const& x,
+                     Convolution convolution) {
+  Index const taps = numbers(config, "kernel_size", 1)[0], dilation = numbers(config, "dilation_rate", 1)[0],
+              reach = (taps - 1) * dilation + 1;
+  convolution.causal = config["padding"].text() == "causal";
+  convolution.same = !convolution.causal && is_same(config);
+  if (!convolution.causal && !convolution.same && x.shape[0] < reach)
+    config.refuse<UnsupportedError>("reaches over " + std::to_string(reach) + " steps, and there are " +
+                                    std::to_string(x.shape[0]));
+  convolution.filter_shape = taps;
+  convolution.stride = numbers(config, "strides", 1)[0];
+  convolution.dilation = dilation;
+  return builder.add(name, convolution, x);
+}
+
+/// The steps of each feature as the rows of an image with one column, and back.
+Value as_image(Builder& builder, Layer const& layer, Value const& x) {
+  Value const rows = builder.add(layer.name + ".features_first", Permute{{1, 0}}, x);
+  return builder.add(layer.name + ".image", Reshape{{x.shape[1], x.shape[0], 1}}, rows);
+}
+Value as_sequence(Builder& builder, Layer const& layer, Value const& image) {
+  Value const rows = builder.add(layer.name + ".rows", Reshape{{image.shape[0], image.shape[1]}}, image);
+  return builder.add(layer.name, Permute{{1, 0}}, rows);
+}
+
 bool uses_bias(Builder& builder, Layer const& layer, std::string const& name, Index outputs, std::size_t number = 1) {
   bool const has = layer.config.flag("use_bias", true);
   if (has) builder.set(name + "-0-bias", builder.read(layer.place, number, "bias", {outputs}).values);
@@ -79,36 +105,47 @@ Value add_separable(Builder& builder, Layer const& layer, Value const& x) {
 Value add_conv1d(Builder& builder, Layer const& layer, Value const& x) {
   expect_sequence(layer, x);
   Node const& config = layer.config;
-  Index const outputs = config["filters"].integer(1, max_size), groups = config.integer("groups", 1, 1, max_size);
-  Index const taps = numbers(config, "kernel_size", 1)[0], stride = numbers(config, "strides", 1)[0],
-              dilation = numbers(config, "dilation_rate", 1)[0], reach = (taps - 1) * dilation + 1;
+  Index const outputs = config["filters"].integer(1, max_size), groups = config.integer("groups", 1, 1, max_size),
+              taps = numbers(config, "kernel_size", 1)[0];
   if (x.shape[1] % groups != 0) config["groups"].expected("a divisor of " + std::to_string(x.shape[1]) + " features");
-  bool const causal = config["padding"].text() == "causal", same = !causal && is_same(config);
-  if (!causal && !same && x.shape[0] < reach)
-    config.refuse<UnsupportedError>("reaches over " + std::to_string(reach) + " steps, and there are " +
-                                    std::to_string(x.shape[0]));
   bool const bias = uses_bias(builder, layer, layer.name, outputs);
   builder.set(layer.name + "-0",
               outputs_first(builder.read(layer.place, 0, "kernel", {taps, x.shape[1] / groups, outputs})));
-  return builder.add(layer.name,
-                     Convolution{.num_output = outputs,
-                                 .filter_shape = taps,
-                                 .stride = stride,
-                                 .same = same,
-                                 .causal = causal,
-                                 .dilation = dilation,
-                                 .groups = groups,
-                                 .has_bias = bias},
-                     x);
+  return convolve_steps(builder, config, layer.name, x, {.num_output = outputs, .groups = groups, .has_bias = bias});
 }
 
-Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x) {
-  expect_image(layer, x);
+Value add_depthwise1d(Builder& builder, Layer const& layer, Value const& x) {
+  expect_sequence(layer, x);
+  Index const features = x.shape[1], factor = layer.config.integer("depth_multiplier", 1, 1, max_size),
+              taps = numbers(layer.config, "kernel_size", 1)[0];
+  builder.set(layer.name + "-0", permuted(builder.read(layer.place, 0, "kernel", {taps, features, factor}), {1, 2, 0}));
+  bool const bias = uses_bias(builder, layer, layer.name, features * factor);
+  return convolve_steps(builder, layer.config, layer.name, x,
+                        {.num_output = features * factor, .groups = features, .has_bias = bias});
+}
+
+Value add_separable1d(Builder& builder, Layer const& layer, Value const& x) {
+  expect_sequence(layer, x);
   Node const& config = layer.config;
-  Index const outputs = config["filters"].integer(1, max_size);
-  auto const kernel = numbers(config, "kernel_size", 2), strides = numbers(config, "strides", 2);
-  if (numbers(config, "dilation_rate", 2) != std::vector<Index>{1, 1})
-    config["dilation_rate"].refuse<UnsupportedError>("is not 1");
+  Index const features = x.shape[1], factor = config.integer("depth_multiplier", 1, 1, max_size),
+              outputs = config["filters"].integer(1, max_size), taps = numbers(config, "kernel_size", 1)[0];
+  std::string const depthwise = layer.name + ".depthwise";
+  builder.set(depthwise + "-0",
+              permuted(builder.read(layer.place, 0, "depthwise_kernel", {taps, features, factor}), {1, 2, 0}));
+  Value const filtered = convolve_steps(builder, config, depthwise, x,
+                                        {.num_output = features * factor, .groups = features, .has_bias = false});
+  builder.set(layer.name + "-0",
+              outputs_first(builder.read(layer.place, 1, "pointwise_kernel", {1, features * factor, outputs})));
+  bool const bias = uses_bias(builder, layer, layer.name, outputs, 2);
+  return builder.add(layer.name, Convolution{.num_output = outputs, .filter_shape = 1, .has_bias = bias}, filtered);
+}
+
+namespace {
+
+/// Adds a transposed convolution of an image; its weights are set.
+Value convolve_transposed(Builder& builder, Node const& config, std::string const& name, Value const& x,
+                          std::vector<Index> const& kernel, std::vector<Index> const& strides,
+                          ConvolutionTranspose convolution) {
   if (auto const padding = config.find_value("output_padding"))
     padding->refuse<UnsupportedError>("is given; only models that leave it out are read");
   // What is cut off on both sides of an axis, or is missing behind it.
@@ -118,23 +155,54 @@ Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x)
     missing[a] = std::max<Index>(0, -over);
     if (is_same(config) && over > 0) before[a] = over / 2, after[a] = over - over / 2;
   }
-  bool const bias = uses_bias(builder, layer, layer.name, outputs);
-  builder.set(layer.name + "-0",
-              outputs_first(builder.read(layer.place, 0, "kernel", {kernel[0], kernel[1], outputs, x.shape[0]})));
   bool const even = before[0] == after[0] && before[1] == after[1];
-  Value y = builder.add(layer.name,
-                        ConvolutionTranspose{.num_output = outputs,
-                                             .filter_shape = {kernel[0], kernel[1]},
-                                             .stride = {strides[0], strides[1]},
-                                             .padding = even ? PerAxis{before[0], before[1]} : PerAxis{0},
-                                             .output_padding = {missing[0], missing[1]},
-                                             .has_bias = bias},
-                        x);
+  convolution.filter_shape = {kernel[0], kernel[1]};
+  convolution.stride = {strides[0], strides[1]};
+  convolution.padding = even ? PerAxis{before[0], before[1]} : PerAxis{0};
+  convolution.output_padding = {missing[0], missing[1]};
+  Value y = builder.add(name, convolution, x);
   for (int a = 0; a < 2 && !even; ++a) {
-    y = builder.add(layer.name + (a == 0 ? ".rows" : ".columns"),
+    y = builder.add(name + (a == 0 ? ".rows_kept" : ".columns_kept"),
                     Slice{.axis = a + 1, .begin = static_cast<int>(before[a]), .end = static_cast<int>(-after[a])}, y);
   }
   return y;
+}
+
+/// The fields that a transposed convolution of so many axes has here, with its biases set.
+ConvolutionTranspose transposed(Builder& builder, Layer const& layer, std::size_t axes) {
+  if (numbers(layer.config, "dilation_rate", axes) != std::vector<Index>(axes, 1))
+    layer.config["dilation_rate"].refuse<UnsupportedError>("is not 1");
+  Index const outputs = layer.config["filters"].integer(1, max_size);
+  return {.num_output = outputs, .has_bias = uses_bias(builder, layer, layer.name, outputs)};
+}
+
+}  // namespace
+
+Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x) {
+  expect_image(layer, x);
+  Node const& config = layer.config;
+  auto const kernel = numbers(config, "kernel_size", 2);
+  ConvolutionTranspose const convolution = transposed(builder, layer, 2);
+  builder.set(layer.name + "-0",
+              outputs_first(
+                  builder.read(layer.place, 0, "kernel", {kernel[0], kernel[1], convolution.num_output, x.shape[0]})));
+  return convolve_transposed(builder, config, layer.name, x, kernel, numbers(config, "strides", 2), convolution);
+}
+
+Value add_conv1d_transpose(Builder& builder, Layer const& layer, Value const& x) {
+  expect_sequence(layer, x);
+  Node const& config = layer.config;
+  Index const taps = numbers(config, "kernel_size", 1)[0], stride = numbers(config, "strides", 1)[0];
+  std::string const inner = layer.name + ".transposed";
+  Layer own = layer;
+  own.name = inner;
+  ConvolutionTranspose const convolution = transposed(builder, own, 1);
+  Array kernel = builder.read(layer.place, 0, "kernel", {taps, convolution.num_output, x.shape[1]});
+  kernel.shape.insert(kernel.shape.begin() + 1, 1);
+  builder.set(inner + "-0", outputs_first(kernel));
+  return as_sequence(
+      builder, layer,
+      convolve_transposed(builder, config, inner, as_image(builder, layer, x), {taps, 1}, {stride, 1}, convolution));
 }
 
 namespace {
@@ -161,16 +229,12 @@ Value add_pooling2d(Builder& builder, Layer const& layer, Value const& x, Poolin
   return pool(builder, layer.config, layer.name, x, size, strides_of(layer.config, size), mode);
 }
 
-/// The steps of each feature are the rows of an image with one column.
 Value add_pooling1d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode) {
   expect_sequence(layer, x);
   auto const size = numbers(layer.config, "pool_size", 1), strides = strides_of(layer.config, size);
-  std::string const& name = layer.name;
-  Value const rows = builder.add(name + ".features_first", Permute{{1, 0}}, x);
-  Value const image = builder.add(name + ".image", Reshape{{x.shape[1], x.shape[0], 1}}, rows);
-  Value const pooled = pool(builder, layer.config, name + ".pool", image, {size[0], 1}, {strides[0], 1}, mode);
-  Value const flat = builder.add(name + ".rows", Reshape{{pooled.shape[0], pooled.shape[1]}}, pooled);
-  return builder.add(name, Permute{{1, 0}}, flat);
+  Value const image = as_image(builder, layer, x);
+  return as_sequence(builder, layer,
+                     pool(builder, layer.config, layer.name + ".pool", image, {size[0], 1}, {strides[0], 1}, mode));
 }
 
 }  // namespace coldpress::convert::keras

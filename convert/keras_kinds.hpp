@@ -7,6 +7,9 @@ namespace coldpress::convert::keras {
 
 // Each adds a layer of the class that it is called after.
 Value add_conv1d(Builder& builder, Layer const& layer, Value const& x);
+Value add_depthwise1d(Builder& builder, Layer const& layer, Value const& x);
+Value add_separable1d(Builder& builder, Layer const& layer, Value const& x);
+Value add_conv1d_transpose(Builder& builder, Layer const& layer, Value const& x);
 Value add_conv2d(Builder& builder, Layer const& layer, Value const& x);
 Value add_depthwise(Builder& builder, Layer const& layer, Value const& x);
 Value add_separable(Builder& builder, Layer const& layer, Value const& x);
@@ -30,7 +33,7 @@ Value add_permute(Builder& builder, Layer const& layer, Value const& x);
 Value add_repeat_vector(Builder& builder, Layer const& layer, Value const& x);
 Value add_attention(Builder& builder, Layer const& layer, std::vector<Value> const& in);
 Value add_zero_padding(Builder& builder, Layer const& layer, Value const& x);
-Value add_cropping2d(Builder& builder, Layer const& layer, Value const& x);
+Value add_cropping(Builder& builder, Layer const& layer, Value const& x);
 Value add_up_sampling(Builder& builder, Layer const& layer, Value const& x);
 
 /// The softmax over the features or the channels, or its logarithm.

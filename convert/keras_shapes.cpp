@@ -93,19 +93,30 @@ Value add_zero_padding(Builder& builder, Layer const& layer, Value const& x) {
   return builder.add(layer.name, Pad{.before = {zeros[0], zeros[2]}, .after = {zeros[1], zeros[3]}}, x);
 }
 
-Value add_cropping2d(Builder& builder, Layer const& layer, Value const& x) {
+Value add_cropping(Builder& builder, Layer const& layer, Value const& x) {
   expect_channels_last(layer.config);
-  auto const cut = borders(layer.config["cropping"]);
   auto const slice = [&](int axis, Index before, Index after) {
     return Slice{.axis = axis, .begin = static_cast<int>(before), .end = static_cast<int>(-after)};
   };
+  if (x.is_sequence()) {
+    auto const cut = numbers(layer.config, "cropping", 2, 0);
+    return builder.add(layer.name, slice(0, cut[0], cut[1]), x);
+  }
+  auto const cut = borders(layer.config["cropping"]);
   return builder.add(layer.name, slice(2, cut[2], cut[3]),
                      builder.add(layer.name + ".rows", slice(1, cut[0], cut[1]), x));
 }
 
 Value add_up_sampling(Builder& builder, Layer const& layer, Value const& x) {
   expect_channels_last(layer.config);
-  if (!x.is_image()) layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image");
+  if (x.is_sequence()) {
+    Index const steps = x.shape[0], features = x.shape[1], times = numbers(layer.config, "size", 1)[0];
+    Value const each = builder.add(layer.name + ".each", Reshape{{steps, 1, features}}, x);
+    Value const repeated = builder.add(layer.name + ".repeated", Expand{Shape{steps, times, features}}, each);
+    return builder.add(layer.name, Reshape{{steps * times, features}}, repeated);
+  }
+  if (!x.is_image())
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image or a sequence");
   auto const factor = numbers(layer.config, "size", 2);
   Node const interpolation = layer.config["interpolation"];
   if (interpolation.text() != "nearest" && interpolation.text() != "bilinear")

@@ -69,6 +69,8 @@ def rtneural(name, steps, shape, *parts):
 
 small = {"kernel_initializer": keras.initializers.RandomUniform(-0.6, 0.2, seed=3)}
 causal = {"padding": "causal"} | small
+separate = {"depthwise_initializer": small["kernel_initializer"], "pointwise_initializer": small["kernel_initializer"]}
+slopes = {"alpha_initializer": small["kernel_initializer"]}
 rtneural("dense", 6, (2,), layers.Dense(4, "tanh", **small), layers.Dense(3, "elu", use_bias=False, **small), layers.Activation("softmax"),
          layers.Dense(5, "relu", **small), layers.Dense(1, "sigmoid", **small))
 rtneural("convolutions", 12, (2,), layers.Conv1D(4, 3, dilation_rate=2, activation="tanh", **causal), layers.BatchNormalization(epsilon=0.01),
@@ -160,6 +162,17 @@ y = layers.RandomFlip()(layers.RandomZoom(0.2)(x))
 y = layers.Normalization()(layers.RandomContrast(0.2)(layers.RandomTranslation(0.1, 0.1)(layers.RandomRotation(0.1)(y))))
 gate = layers.Conv2D(3, 1, activation="sigmoid", **small)(layers.GlobalAveragePooling2D(keepdims=True)(y))
 own("augmented", keras.Model(x, layers.Multiply()([y, gate])))
+
+
+# Sequences, each layer of which images have, too; slopes of their own for some or all places.
+x = keras.Input((6, 4))
+y = layers.SeparableConv1D(5, 3, padding="same", depth_multiplier=2, activation="selu", **separate)(x)
+y = layers.DepthwiseConv1D(2, strides=2, depth_multiplier=2, depthwise_initializer=small["kernel_initializer"])(layers.Identity()(y))
+y = layers.Conv1DTranspose(3, 4, strides=3, padding="same", activation="relu", **small)(layers.PReLU(**slopes)(y))
+z = layers.Cropping1D((1, 0))(layers.UpSampling1D(2)(layers.Conv1DTranspose(3, 2, strides=3, **small)(layers.MaxPooling1D(3)(x))))
+y = layers.Concatenate(axis=1)([y, z])
+y = layers.PReLU(shared_axes=[1], **slopes)(layers.Reshape((5, 2, 6))(y))
+own("steps", keras.Model(x, layers.PReLU(**slopes)(y)))
 
 
 def means(x):
