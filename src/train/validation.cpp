@@ -1,7 +1,7 @@
 #include <coldpress/train/validation.hpp>
 
 #include <coldpress/core/counted.hpp>
-#include <coldpress/core/fingerprint.hpp>
+#include <coldpress/core/numbers.hpp>
 
 #include <algorithm>
 #include <cmath>
