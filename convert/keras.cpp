@@ -10,7 +10,7 @@ namespace coldpress::convert {
 namespace {
 
 using json::Json, json::Node;
-using keras::Builder, keras::Layer, keras::Place, keras::Value;
+using keras::Builder, keras::Call, keras::Layer, keras::Place, keras::Source, keras::Value;
 
 class Reader {
  public:
@@ -28,7 +28,11 @@ class Reader {
   }
 
  private:
-  using Values = std::map<std::string, Value>;
+  using Values = std::map<Source, Value>;
+  struct WaitingCall {
+    std::size_t layer, number;  // 0: the layer's first
+    Call call;
+  };
 
   std::vector<Value> add_model(Node const& model, std::vector<Value> const& inputs, Place const& place,
                                std::string const& prefix, int depth) {
@@ -54,7 +58,7 @@ class Reader {
         if (inputs.empty()) inputs = values = {add_input(layers[i].name, shape_of(layers[i].config))};
         continue;
       }
-      values = add(list[i], layers[i], values, prefix, depth);
+      values = add(list[i], layers[i], {}, values, prefix, depth);
     }
     return values;
   }
@@ -67,52 +71,69 @@ class Reader {
       model.refuse<UnsupportedError>("reads " + std::to_string(inputs.size()) + " values, and has " +
                                      std::to_string(begins.size()) + " inputs");
     Values values;
-    std::vector<std::size_t> waiting;
-    for (std::size_t i = 0; i < layers.size(); ++i) waiting.push_back(i);
     for (std::size_t b = 0; b < begins.size(); ++b) {
-      auto const layer = std::ranges::find(layers, begins[b], &Layer::name);
+      auto const layer = std::ranges::find(layers, begins[b].layer, &Layer::name);
       if (layer == layers.end() || layer->kind != "InputLayer")
-        config["input_layers"].refuse("'" + persist::printable(begins[b]) + "' is no input layer");
-      values.emplace(begins[b], inputs.empty() ? add_input(begins[b], shape_of(layer->config)) : inputs[b]);
-      std::erase(waiting, static_cast<std::size_t>(layer - layers.begin()));
+        config["input_layers"].refuse("'" + persist::printable(begins[b].layer) + "' is no input layer");
+      values.emplace(begins[b], inputs.empty() ? add_input(layer->name, shape_of(layer->config)) : inputs[b]);
+    }
+    std::vector<WaitingCall> waiting;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (values.contains({layers[i].name, 0})) continue;
+      std::vector<Call> calls = keras::calls_of(list[i]);
+      if (calls.empty()) list[i].refuse("is called by nothing");
+      std::string const name = prefix + layers[i].name;
+      for (std::size_t c = 0; c < calls.size(); ++c) {
+        if (calls.size() > 1) builder_.share(call_name(name, c), name);
+        waiting.push_back({i, c, std::move(calls[c])});
+      }
     }
     // Layers usually come after what they read.
     for (bool any = true; any && !waiting.empty();) {
       any = false;
-      std::vector<std::size_t> left;
-      for (std::size_t const i : waiting) {
-        auto const sources = keras::sources_of(list[i]);
-        bool const ready = std::ranges::all_of(sources, [&](std::string const& name) { return values.contains(name); });
+      std::vector<WaitingCall> left;
+      for (WaitingCall& next : waiting) {
+        auto const& sources = next.call.sources;
+        bool const ready = std::ranges::all_of(sources, [&](Source const& from) { return values.contains(from); });
         if (!ready || sources.empty()) {
-          left.push_back(i);
+          left.push_back(std::move(next));
           continue;
         }
         std::vector<Value> in;
-        for (std::string const& name : sources) in.push_back(values.at(name));
-        auto const out = add(list[i], layers[i], in, prefix, depth);
-        if (out.size() != 1) list[i].refuse<UnsupportedError>("has " + std::to_string(out.size()) + " outputs");
-        if (!values.emplace(layers[i].name, out[0]).second) list[i].refuse("has the name of another layer");
+        for (Source const& from : sources) in.push_back(values.at(from));
+        Node const& entry = list[next.layer];
+        Layer layer = layers[next.layer];
+        layer.name = call_name(layer.name, next.number);
+        auto const out = add(entry, layer, next.call.keywords, in, prefix, depth);
+        if (out.size() != 1) entry.refuse<UnsupportedError>("has " + std::to_string(out.size()) + " outputs");
+        if (!values.emplace(Source{layers[next.layer].name, next.number}, out[0]).second)
+          entry.refuse("has the name of another layer");
         any = true;
       }
       waiting = std::move(left);
     }
-    if (!waiting.empty()) list[waiting[0]].refuse("reads something that no layer before it computes");
+    if (!waiting.empty()) list[waiting[0].layer].refuse("reads something that no layer before it computes");
     std::vector<Value> outputs;
-    for (std::string const& name : ends) {
-      auto const value = values.find(name);
-      if (value == values.end()) config["output_layers"].refuse("'" + persist::printable(name) + "' is no layer");
+    for (Source const& end : ends) {
+      auto const value = values.find(end);
+      if (value == values.end()) config["output_layers"].refuse("'" + persist::printable(end.layer) + "' is no layer");
       outputs.push_back(value->second);
     }
     if (outputs.empty()) config["output_layers"].expected("a list of at least 1");
     return outputs;
   }
 
-  std::vector<Value> add(Node const& entry, Layer layer, std::vector<Value> const& inputs, std::string const& prefix,
-                         int depth) {
+  /// The name of the layer that a call of a layer becomes.
+  static std::string call_name(std::string const& layer, std::size_t call) {
+    return call == 0 ? layer : layer + "." + std::to_string(call + 1);
+  }
+
+  std::vector<Value> add(Node const& entry, Layer layer, std::optional<Node> const& keywords,
+                         std::vector<Value> const& inputs, std::string const& prefix, int depth) {
     if (keras::is_model(layer.kind))
       return add_model(entry, inputs, layer.place.part("layers"), prefix + layer.name + ".", depth + 1);
     layer.name = prefix + layer.name;
-    layer.keywords = keras::keywords_of(entry);
+    layer.keywords = keywords;
     if (layer.kind == "TimeDistributed") {
       if (inputs.size() != 1 || !inputs[0].is_sequence())
         layer.config.refuse<UnsupportedError>("does not read a sequence {steps, features}");

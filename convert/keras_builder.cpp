@@ -1,6 +1,7 @@
 #include "keras_builder.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace coldpress::convert::keras {
 
@@ -9,6 +10,29 @@ namespace {
 Permute const channels_last{{1, 2, 0}}, channels_first{{2, 0, 1}};
 
 }  // namespace
+
+void Builder::set(std::string const& weight, std::vector<float> values) {
+  std::size_t const end = weight.rfind("-0");
+  if (std::string const first = first_of(weight.substr(0, end)); !first.empty()) {
+    auto const [own, is_new] = weights_of_first_.emplace(first + weight.substr(end), values);
+    if (!is_new && own->second != values)
+      throw UnsupportedError{"layer '" + persist::printable(first) +
+                             "' is called several times, once with a flattened image and once with other values, so "
+                             "that its weights would have two orders here"};
+  }
+  weights_[weight] = std::move(values);
+}
+
+std::string Builder::first_of(std::string name) const {
+  bool any = false;
+  for (Sharing const& sharing : std::views::reverse(shared_)) {
+    if (!name.starts_with(sharing.name)) continue;
+    if (name.size() > sharing.name.size() && name[sharing.name.size()] != '.') continue;
+    name.replace(0, sharing.name.size(), sharing.first);
+    any = true;
+  }
+  return any ? name : std::string{};
+}
 
 Value Builder::settled(std::string const& name, Value const& x) {
   if (!x.is_flattened_image()) return x;

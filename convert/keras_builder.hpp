@@ -1,6 +1,7 @@
 // Puts the layers of a model of Keras together, and keeps account of the order in which values are here and there.
 #pragma once
 
+#include <coldpress/core/layer_traits.hpp>
 #include <coldpress/dynamic/layer_config.hpp>
 
 #include "json_node.hpp"
@@ -60,7 +61,10 @@ class Builder {
   Array read(Place const& place, std::size_t number, std::string_view variable, std::vector<Index> const& shape) {
     return file_.read(place, number, variable, shape);
   }
-  void set(std::string const& weight, std::vector<float> values) { weights_[weight] = std::move(values); }
+  void set(std::string const& weight, std::vector<float> values);
+  /// The layer of this name, and those whose names go on with a point, have the weights of the layers that are called
+  /// so with `first` in the name's place.
+  void share(std::string name, std::string first) { shared_.push_back({std::move(name), std::move(first)}); }
 
   persist::Model model(std::string const& name, std::vector<Value> const& outputs);
 
@@ -68,6 +72,10 @@ class Builder {
   template <class L>
   Value append(std::string const& name, L const& layer, std::vector<Value> const& xs, auto const& shape) {
     dynamic::LayerConfig config{name, layer};
+    if (std::string const first = first_of(name); !first.empty()) {
+      for (auto const& parameter : parameters_of(layer, xs[0].shape))
+        config.params.push_back({.name = first + std::string{parameter.suffix}});
+    }
     for (Value const& x : xs) config.inputs.push_back(x.name);
     config.outputs = {name};
     Value value{name, {}};
@@ -76,9 +84,16 @@ class Builder {
     return value;
   }
 
+  /// The name of the layer that this one has its weights of, perhaps its own; empty: no other layer has them.
+  std::string first_of(std::string name) const;
+
+  struct Sharing {
+    std::string name, first;
+  };
   File& file_;
   dynamic::SequentialConfig layers_;
-  Weights weights_;
+  std::vector<Sharing> shared_;         // those inside others come later
+  Weights weights_, weights_of_first_;  // the latter of layers that others share them with
 };
 
 /// A layer as the config describes it.

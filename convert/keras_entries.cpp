@@ -62,6 +62,12 @@ void find_tensors(Node const& node, std::vector<Node>& found) {
   }
 }
 
+/// What [layer, call, number] names.
+Source source_of(Node const& tensor) {
+  if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
+  return {tensor[0].text(), static_cast<std::size_t>(tensor[1].integer(0, static_cast<Index>(max_layers)))};
+}
+
 }  // namespace
 
 bool is_model(std::string const& kind) { return kind == "Sequential" || kind == "Functional" || kind == "Model"; }
@@ -93,46 +99,40 @@ void refuse_unknown(Node const& model) {
   if (!unknown.empty()) throw UnsupportedError{"has layers that are not known: " + unknown};
 }
 
-std::optional<Node> keywords_of(Node const& layer) {
-  auto const calls = layer.find_value("inbound_nodes");
-  bool const called = calls && calls->is_list() && calls->size() > 0 && (*calls)[0].is_object();
-  return called ? (*calls)[0].find_value("kwargs") : std::nullopt;
-}
-
-std::vector<std::string> sources_of(Node const& layer) {
+std::vector<Call> calls_of(Node const& layer) {
+  std::vector<Call> all;
   Node const calls = layer["inbound_nodes"];
-  if (calls.size() == 0) return {};
-  if (calls.size() > 1)
-    calls.refuse<UnsupportedError>("has " + std::to_string(calls.size()) +
-                                   " calls; a layer that is shared is not read");
-  std::vector<Node> tensors;
-  if (calls[0].is_object()) {
-    find_tensors(calls[0]["args"], tensors);
-    std::vector<Node> named;
-    if (auto const more = keywords_of(layer)) find_tensors(*more, named);
-    if (!named.empty())
-      calls[0]["kwargs"].refuse<UnsupportedError>("has other inputs, such as an initial state, which are not read");
-  } else {
-    for (std::size_t i = 0; i < calls[0].size(); ++i) {
-      Node const tensor = calls[0][i];  // Keras 2: [layer, node, number, {}]
-      if (tensor.size() > 3 && tensor[3].find_value("initial_state"))
-        tensor[3].refuse<UnsupportedError>("has an initial state, which is not read");
-      tensors.push_back(tensor);
+  if (calls.size() > max_layers) calls.expected("a list of at most " + json::grouped(static_cast<Index>(max_layers)));
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    std::vector<Node> tensors;
+    Call call;
+    if (calls[c].is_object()) {
+      find_tensors(calls[c]["args"], tensors);
+      call.keywords = calls[c].find_value("kwargs");
+      std::vector<Node> named;
+      if (call.keywords) find_tensors(*call.keywords, named);
+      if (!named.empty())
+        calls[c]["kwargs"].refuse<UnsupportedError>("has other inputs, such as an initial state, which are not read");
+    } else {
+      for (std::size_t i = 0; i < calls[c].size(); ++i) {
+        Node const tensor = calls[c][i];  // Keras 2: [layer, node, number, {}]
+        if (tensor.size() > 3 && tensor[3].find_value("initial_state"))
+          tensor[3].refuse<UnsupportedError>("has an initial state, which is not read");
+        tensors.push_back(tensor);
+      }
     }
+    for (Node const& tensor : tensors) call.sources.push_back(source_of(tensor));
+    all.push_back(std::move(call));
   }
-  std::vector<std::string> names;
-  for (Node const& tensor : tensors) {
-    if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
-    names.push_back(tensor[0].text());
-  }
-  return names;
+  return all;
 }
 
-std::vector<std::string> ends_of(Node const& list) {
-  std::vector<std::string> names;
-  if (list.size() == 3 && list[0].is_text()) return {list[0].text()};
-  for (std::size_t i = 0; i < list.size(); ++i) names.push_back(list[i].is_text() ? list[i].text() : list[i][0].text());
-  return names;
+std::vector<Source> ends_of(Node const& list) {
+  if (list.size() == 3 && list[0].is_text()) return {source_of(list)};
+  std::vector<Source> ends;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    ends.push_back(list[i].is_text() ? Source{list[i].text(), 0} : source_of(list[i]));
+  return ends;
 }
 
 }  // namespace coldpress::convert::keras

@@ -14,14 +14,23 @@ std::vector<Layer> layers_of(Node const& model, Place const& place);
 /// Throws UnsupportedError with the classes and the names of all layers that are not known, also in models inside.
 void refuse_unknown(Node const& model);
 
-/// The names of the layers whose outputs a layer reads. Throws UnsupportedError if it is called several times, or reads
-/// more than its arguments.
-std::vector<std::string> sources_of(Node const& layer);
+/// The output of a call of a layer; call 0 is the first.
+struct Source {
+  std::string layer;
+  std::size_t call = 0;
+  auto operator<=>(Source const&) const = default;
+};
+/// What a call of a layer reads, and what it is given by name (not in files of Keras 2).
+struct Call {
+  std::vector<Source> sources;
+  std::optional<Node> keywords = {};
+};
 
-/// What the call of a layer is given by name; nothing in files of Keras 2.
-std::optional<Node> keywords_of(Node const& layer);
+/// The calls of a layer, each of which computes with the same weights. Throws UnsupportedError if one reads more than
+/// its arguments.
+std::vector<Call> calls_of(Node const& layer);
 
-/// Names of layers in "input_layers" or "output_layers": [name, node, number], or a list of these.
-std::vector<std::string> ends_of(Node const& list);
+/// What "input_layers" or "output_layers" name: [name, call, number], or a list of these.
+std::vector<Source> ends_of(Node const& list);
 
 }  // namespace coldpress::convert::keras

@@ -174,6 +174,17 @@ y = layers.Concatenate(axis=1)([y, z])
 y = layers.PReLU(shared_axes=[1], **slopes)(layers.Reshape((5, 2, 6))(y))
 own("steps", keras.Model(x, layers.PReLU(**slopes)(y)))
 
+# Two readers of one network, which has a layer that is called twice itself; a layer with two calls whose order is not that of the graph.
+own_again = layers.Dense(4, "tanh", name="again", **small)
+x = keras.Input((4,))
+reader = keras.Model(x, layers.Dense(3, **small)(own_again(own_again(x))), name="reader")
+x = keras.Input((2, 2, 4))
+left, right = layers.Reshape((4,))(layers.Cropping2D(((0, 1), (0, 1)))(x)), layers.Reshape((4,))(layers.Cropping2D(((1, 0), (1, 0)))(x))
+shared, y = layers.Conv1D(3, 2, padding="same", name="scan", **small), layers.Reshape((2, 8))(x)
+y = layers.Concatenate()([shared(y), layers.PReLU(name="bend", **slopes)(shared(layers.Conv1D(8, 1, **small)(y)))])
+y = layers.Concatenate()([reader(right), layers.Flatten()(y), reader(left), layers.Subtract()([reader(left), reader(right)])])
+own("siamese", keras.Model(x, layers.Dense(2, **small)(y)))
+
 
 def means(x):
     """What TensorFlow and JAX compute: zeros around a picture are not counted. The backend torch does otherwise."""
