@@ -50,6 +50,13 @@ Value activate(Builder& builder, Node const& activation, std::string const& name
   if (called == "mish") return add(Mish{});
   if (called == "leaky_relu") return add(LeakyReLU{.slope = 0.2f});
   if (called == "hard_silu" || called == "hard_swish") return add(HardSwish{});
+  if (called == "hard_sigmoid") {
+    std::string const version = builder.version();
+    if (!version.starts_with("2.") && !version.starts_with("3."))
+      activation.refuse<UnsupportedError>("got hard_sigmoid of Keras " + persist::printable(version) +
+                                          ", but only that of Keras 2 and that of Keras 3 are known");
+    return add(version.starts_with("2.") ? HardSigmoid{.alpha = 0.2f} : HardSigmoid{});
+  }
   if (called == "log_sigmoid") return add(LogSigmoid{});
   if (called == "hard_tanh") return add(HardTanh{});
   if (called == "softmax" || called == "log_softmax")

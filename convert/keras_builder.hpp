@@ -58,6 +58,7 @@ class Builder {
   /// An image {height, width, channels} as one of the network.
   Value our_order(std::string const& name, Value const& x);
 
+  std::string version() const { return file_.version(); }
   Array read(Place const& place, std::size_t number, std::string_view variable, std::vector<Index> const& shape) {
     return file_.read(place, number, variable, shape);
   }

@@ -5,6 +5,7 @@
 #include "data/input_file.hpp"
 #include "data/positioned_file.hpp"
 #include "data/zip_file.hpp"
+#include "json_node.hpp"
 #include "weights.hpp"
 
 #include <algorithm>
@@ -112,12 +113,12 @@ Place Place::part(std::string const& its_path, std::string const& its_name) cons
   return place;
 }
 
-File::File(std::string const& path) {
+File::File(std::string const& path) : path_{path} {
   data::PositionedFile const bytes{path};
   left_ = bytes.size() * max_expansion + always_allowed;
   archive_ = is_archive(bytes);
   if (archive_) {
-    open_archive(path);
+    open_archive();
     return;
   }
   Library const library;
@@ -126,9 +127,15 @@ File::File(std::string const& path) {
   datasets_ = names_in(file_);
 }
 
-void File::open_archive(std::string const& path) {
-  config_ = unpacked(path, "config.json", max_config);
-  file_ = open_image(path, unpacked(path, "model.weights.h5", static_cast<std::size_t>(left_)));
+void File::open_archive() {
+  config_ = unpacked(path_, "config.json", max_config);
+  file_ = open_image(path_, unpacked(path_, "model.weights.h5", static_cast<std::size_t>(left_)));
+}
+
+std::string File::version() const {
+  if (!archive_) return attribute(file_, "keras_version");
+  json::Json const metadata = json::parse_json(unpacked(path_, "metadata.json", max_config));
+  return json::Node{metadata, "metadata"}["keras_version"].text();
 }
 
 std::string File::name_of(Place const& place, std::size_t number, std::string_view name) const {

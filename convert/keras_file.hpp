@@ -26,15 +26,17 @@ class File {
 
   /// The JSON of the model.
   std::string const& config() const { return config_; }
+  /// The version of Keras that wrote it: "3.15.1".
+  std::string version() const;
   /// Variable `number` of the layer, which is called `name`. Throws FormatError if it is missing or has another shape,
   /// or if the variables of the file have more values than it may unpack to.
   Array read(Place const& place, std::size_t number, std::string_view name, std::vector<Index> const& shape);
 
  private:
-  void open_archive(std::string const& path);
+  void open_archive();
   std::string name_of(Place const& place, std::size_t number, std::string_view name) const;
 
-  std::string config_;
+  std::string path_, config_;
   hdf5::Id file_;
   bool archive_ = false;
   std::vector<std::string> datasets_;  // of a .h5 file; their paths below the weights

@@ -73,6 +73,28 @@ TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
   }
 }
 
+TEST_CASE("hard_sigmoid is that of the version that wrote the file") {
+  if (!has_keras()) return;
+  std::string const bytes = content(file("hard.h5"));
+  TemporaryFolder const folder;
+  auto const read = [&](std::string const& version) {
+    std::string changed = bytes;
+    std::string const written = "3.15.1";
+    for (auto at = changed.find(written); at != std::string::npos; at = changed.find(written, at + written.size()))
+      changed.replace(at, written.size(), version);
+    return read_keras(folder.put("a.h5", changed));
+  };
+  auto const alpha = [&](std::string const& version) {
+    auto const model = read(version);
+    return std::get<HardSigmoid>(std::get<dynamic::SequentialConfig>(model.config.layer_type).layers.back().layer_type)
+        .alpha;
+  };
+  CHECK(alpha("3.15.1") == HardSigmoid{}.alpha);  // keras.activations.hard_sigmoid: relu6(x + 3) / 6
+  CHECK(alpha("2.15.1") == 0.2f);                 // tf.keras: 0.2 x + 0.5, held between 0 and 1
+  CHECK(contains(message<UnsupportedError>([&] { static_cast<void>(read("4.15.1")); }),
+                 "config.layers[1].config.activation: got hard_sigmoid of Keras 4.15.1"));
+}
+
 TEST_CASE("layers have their names in Keras, and a Dense behind a Flatten has its rows in our order") {
   if (!has_keras()) return;
   auto const model = read_keras(file("cnn.keras"));

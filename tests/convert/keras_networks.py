@@ -171,7 +171,7 @@ y = layers.DepthwiseConv1D(2, strides=2, depth_multiplier=2, depthwise_initializ
 y = layers.Conv1DTranspose(3, 4, strides=3, padding="same", activation="relu", **small)(layers.PReLU(**slopes)(y))
 z = layers.Cropping1D((1, 0))(layers.UpSampling1D(2)(layers.Conv1DTranspose(3, 2, strides=3, **small)(layers.MaxPooling1D(3)(x))))
 y = layers.Concatenate(axis=1)([y, z])
-y = layers.PReLU(shared_axes=[1], **slopes)(layers.Reshape((5, 2, 6))(y))
+y = layers.PReLU(shared_axes=[1], **slopes)(layers.Reshape((5, 2, 6))(layers.Activation("hard_sigmoid")(y)))
 own("steps", keras.Model(x, layers.PReLU(**slopes)(y)))
 
 # Two readers of one network, which has a layer that is called twice itself; a layer with two calls whose order is not that of the graph.
@@ -198,6 +198,7 @@ own("means", keras.Sequential([keras.Input((5, 4, 2)), layers.AveragePooling2D(3
 # Files that are to be refused, and one in the older format of HDF5, which has no checksums.
 model = keras.Sequential([keras.Input((3, 4, 2)), layers.Conv2D(2, 1), layers.Flatten(), layers.Dense(2, name="last")], name="old")
 trained(model).save(folder / "old.h5")
+keras.Sequential([keras.Input((2,)), layers.Dense(2, "hard_sigmoid", name="hard")]).save(folder / "hard.h5")
 text = model.to_json().replace('"units": 2', '"units": 16384').replace("[null, 3, 4, 2]", "[null, 128, 128, 2]")
 with h5py.File(folder / "bomb.h5", "w", libver="latest") as file:
     file.attrs["model_config"] = text
