@@ -6,7 +6,7 @@
 
 COMMAND is coldpress. Each network of PyTorch, with random weights, is exported by the older exporter, by the newer one,
 and by the newer one with optimize=False; those of Keras are saved as .keras and .h5. The tables, which are those of
-docs/convert.md, have the largest difference as a fraction of the largest output. Without the packages for one of them, it
+docs/pytorch.md and docs/keras.md, have the largest difference as a fraction of the largest output. Without the packages for one of them, it
 is left out, and the script says so.
 """
 import os

@@ -142,7 +142,7 @@ TEST_CASE("a causal model of PyTorch is streamed, step by step") {
 TEST_CASE("the table of operators in the docs is that of the reader") {
   if (!has()) return;
   char const* const source = std::getenv("COLDPRESS_SOURCE_DIR");
-  std::string const page = content((source ? std::string{source} + "/" : "") + "docs/convert.md");
+  std::string const page = content((source ? std::string{source} + "/" : "") + "docs/onnx.md");
   for (auto const& row : onnx_operators()) {
     INFO(row.name);
     CHECK(contains(page, "| " + row.name + " | " + row.layers + " |\n"));

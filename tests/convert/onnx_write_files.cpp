@@ -145,7 +145,7 @@ TEST_CASE("every built-in layer has a row in the table, which is that of the doc
   });
   CHECK(known.size() == count);
   char const* const source = std::getenv("COLDPRESS_SOURCE_DIR");
-  std::string const page = content((source ? std::string{source} + "/" : "") + "docs/convert.md");
+  std::string const page = content((source ? std::string{source} + "/" : "") + "docs/onnx.md");
   for (OnnxLayer const& row : onnx_layers()) {
     INFO(row.name);
     CHECK(contains(page, "| `" + row.name + "` | " + row.operators + " |\n"));

@@ -66,7 +66,16 @@ class Block(nn.Module):
     inputs = [(2, 5)]
 
 
-networks = {"images": Images, "sequences": Sequences, "block": Block}
+class Mlp(nn.Sequential):
+    """That of docs/pytorch.md."""
+
+    def __init__(self):
+        super().__init__(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+
+    inputs = [(1, 3)]
+
+
+networks = {"images": Images, "sequences": Sequences, "block": Block, "mlp": Mlp}
 
 
 def made(name):
@@ -78,6 +87,8 @@ def made(name):
     module.eval()
     shape = module.inputs[0]
     x = torch.randint(0, 9, shape).float() if name == "block" else torch.randn(shape)
+    if name == "mlp":
+        x = torch.tensor([[0.5, -1, 2]])
     with torch.no_grad():
         return module, x, module(x)
 

@@ -6,7 +6,7 @@
 namespace coldpress::convert {
 
 /// The config's network with the weights of a .safetensors file: a state_dict of PyTorch. The layer called features.0
-/// has the tensors features.0.weight and features.0.bias, or what Options::names says; docs/convert.md has the table of
+/// has the tensors features.0.weight and features.0.bias, or what Options::names says; docs/pytorch.md has the table of
 /// modules and layouts. Floats of 16, 32 and 64 bits, bfloat16, integers and bools become the nearest floats.
 ///
 /// Throws what fill throws, where a part of a weight is said by its tensor; MismatchError for a line of Options::names

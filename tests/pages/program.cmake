@@ -1,0 +1,11 @@
+# cmake -D PAGE=... -D FIRST=... -D PROGRAM=... -P: writes the program that a page of docs shows, which begins with this line.
+file(READ "${PAGE}" page)
+string(FIND "${page}" "```cpp\n${FIRST}\n" start)
+if(start EQUAL -1)
+  message(FATAL_ERROR "pages: ${PAGE} shows no program that begins with ${FIRST}")
+endif()
+math(EXPR start "${start} + 7")
+string(SUBSTRING "${page}" ${start} -1 page)
+string(FIND "${page}" "```" end)
+string(SUBSTRING "${page}" 0 ${end} program)
+file(WRITE "${PROGRAM}" "${program}")
