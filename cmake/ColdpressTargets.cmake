@@ -45,15 +45,15 @@ function(coldpress_compiled_component component)
   coldpress_compiled(${target})
 endfunction()
 
-option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only once, which ccache cannot make use of" OFF)
-# With precompiled headers g++ 12 forgets which expressions of templates, and of the standard library, it was not to warn of.
+option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only once; without optimisation, since g++ 12 then warns of the standard library" OFF)
+# With precompiled headers g++ 12 forgets which expressions of templates it was not to warn of.
 set(coldpress_with_precompiled "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-parentheses>")
 
 # The headers in ARGN are what most sources of the target include.
 function(coldpress_precompile target)
   if(COLDPRESS_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
-    target_compile_options(${target} PRIVATE ${coldpress_with_precompiled} "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow>")
+    target_compile_options(${target} PRIVATE ${coldpress_with_precompiled})
   endif()
 endfunction()
 
