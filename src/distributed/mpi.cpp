@@ -94,7 +94,7 @@ struct Mpi::Library {
     }
   }
   /// Gives up: tells all ranks, hears for a moment for whom they wait, and throws.
-  [[noreturn]] void give_up(int peer, bool too_long, std::string const& how) {
+  [[noreturn]] void give_up(int peer, bool long_enough, std::string const& how) {
     failed = true;
     note = peer;
     for (int other = 0; other < size; ++other) {
@@ -107,7 +107,7 @@ struct Mpi::Library {
       read_notes();
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
-    throw silence(rank, peer, too_long, how, waits);
+    throw silence(rank, peer, long_enough, how, waits);
   }
   /// Waits until what is sent to the peer and what is received from it has arrived, and returns the status of the
   /// latter. A rank that computes on the same core gets it meanwhile.
@@ -132,10 +132,12 @@ struct Mpi::Library {
       }
       std::this_thread::sleep_for(std::chrono::microseconds{50});
       if (waits.empty()) read_notes();
-      if (bool const too_long = now - start > limit; too_long || !waits.empty()) {
+      Seconds const waited = now - start;
+      if (waited > limit || !waits.empty()) {
         if (!received) MPI_Cancel(&receiving);
-        give_up(peer, too_long,
-                std::string{received ? "has received" : "has sent"} + " nothing for " + std::to_string(limit.count()) +
+        // Ranks that wait for each other give up at nearly the same time, and each hears of another before.
+        give_up(peer, waited > limit / 2,
+                std::string{received ? "has received" : "has sent"} + " nothing for " + std::to_string(waited.count()) +
                     " s");
       }
     }

@@ -22,9 +22,11 @@ inline PeerError lost_before(int peer, int rank) {
           peer};
 }
 
-/// What a rank throws that has waited for a peer, too long or until others gave up. `waits` has for whom other ranks
-/// wait, as far as this one knows. The error is about the rank at the end of such a chain: it does not wait itself.
-inline PeerError silence(int rank, int peer, bool too_long, std::string const& how, std::map<int, int> const& waits) {
+/// What a rank throws that has waited for a peer, `long_enough` to blame it, or until others gave up. `waits` has for
+/// whom other ranks wait, as far as this one knows. The error is about the rank at the end of such a chain: it does not
+/// wait itself.
+inline PeerError silence(int rank, int peer, bool long_enough, std::string const& how,
+                         std::map<int, int> const& waits) {
   struct Link {
     int waiting, silent;
   };
@@ -37,7 +39,7 @@ inline PeerError silence(int rank, int peer, bool too_long, std::string const& h
     }
     return {};  // they wait in a circle
   };
-  std::optional<Link> end = too_long ? end_of_chain({rank, peer}) : std::nullopt;
+  std::optional<Link> end = long_enough ? end_of_chain({rank, peer}) : std::nullopt;
   for (auto note = waits.begin(); !end && note != waits.end(); ++note) end = end_of_chain({note->first, note->second});
   if (end && end->waiting != rank)
     return {text(end->silent) + " has not answered " + text(end->waiting) + " (as " + text(rank) + " has heard)",
