@@ -106,8 +106,8 @@ class Reader {
         layer.name = call_name(layer.name, next.number);
         auto const out = add(entry, layer, next.call.keywords, in, prefix, depth);
         if (out.size() != 1) entry.refuse<UnsupportedError>("has " + std::to_string(out.size()) + " outputs");
-        if (!values.emplace(Source{layers[next.layer].name, next.number}, out[0]).second)
-          entry.refuse("has the name of another layer");
+        Source const made{layers[next.layer].name, next.number + keras::first_call_of(entry)};
+        if (!values.emplace(made, out[0]).second) entry.refuse("has the name of another layer");
         any = true;
       }
       waiting = std::move(left);

@@ -127,6 +127,13 @@ std::vector<Call> calls_of(Node const& layer) {
   return all;
 }
 
+std::size_t first_call_of(Node const& layer) {
+  Node const calls = layer["inbound_nodes"];
+  if (!is_model(layer["class_name"].text()) || calls.size() == 0 || calls[0].is_object()) return 0;
+  Node const config = layer["config"], layers = config.is_list() ? config : config["layers"];
+  return layers.size() > 0 && layers[0]["class_name"].text() == "InputLayer" ? 1 : 0;
+}
+
 std::vector<Source> ends_of(Node const& list) {
   if (list.size() == 3 && list[0].is_text()) return {source_of(list)};
   std::vector<Source> ends;
