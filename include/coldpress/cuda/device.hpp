@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -93,11 +95,12 @@ class Device {
   template <class Body>
   void gather(Call call, grid::LaunchEstimate const& estimate, Grid const& grid, Body const& body) {
     static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
-    Arguments<Body> arguments{grid, body};
-    call.body =
-        static_cast<std::size_t>(reinterpret_cast<char*>(&arguments.body) - reinterpret_cast<char*>(&arguments));
-    call.size = sizeof arguments;
-    gather(call, estimate, &arguments);
+    // Passes are compared byte by byte, so that padding must not be what was there before.
+    alignas(Arguments<Body>) std::byte bytes[sizeof(Arguments<Body>)] = {};
+    auto* const arguments = new (bytes) Arguments<Body>{grid, body};
+    call.body = static_cast<std::size_t>(reinterpret_cast<std::byte*>(&arguments->body) - bytes);
+    call.size = sizeof bytes;
+    gather(call, estimate, bytes);
   }
   /// Adds a library's call to the current pass, after the kernels before it and before those after it.
   void gather(LibraryCall const& library, LibraryCall::Operands const& operands) {
