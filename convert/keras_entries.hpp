@@ -20,7 +20,7 @@ struct Source {
   std::size_t call = 0;
   auto operator<=>(Source const&) const = default;
 };
-/// What a call of a layer reads, and what it is given by name (not in files of Keras 2).
+/// The values that one call of a layer reads, and its named arguments, of which files of Keras 2 have none.
 struct Call {
   std::vector<Source> sources;
   std::optional<Node> keywords = {};
