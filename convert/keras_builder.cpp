@@ -1,7 +1,6 @@
 #include "keras_builder.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace coldpress::convert::keras {
 
@@ -25,10 +24,10 @@ void Builder::set(std::string const& weight, std::vector<float> values) {
 
 std::string Builder::first_of(std::string name) const {
   bool any = false;
-  for (Sharing const& sharing : std::views::reverse(shared_)) {
-    if (!name.starts_with(sharing.name)) continue;
-    if (name.size() > sharing.name.size() && name[sharing.name.size()] != '.') continue;
-    name.replace(0, sharing.name.size(), sharing.first);
+  for (auto sharing = shared_.rbegin(); sharing != shared_.rend(); ++sharing) {
+    std::size_t const end = sharing->name.size();
+    if (!name.starts_with(sharing->name) || (name.size() > end && name[end] != '.')) continue;
+    name.replace(0, end, sharing->first);
     any = true;
   }
   return any ? name : std::string{};
