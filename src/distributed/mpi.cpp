@@ -137,8 +137,8 @@ struct Mpi::Library {
         if (!received) MPI_Cancel(&receiving);
         // Ranks that wait for each other give up at nearly the same time, and each hears of another before.
         give_up(peer, waited > limit / 2,
-                std::string{received ? "has received" : "has sent"} + " nothing for " + std::to_string(waited.count()) +
-                    " s");
+                std::string{received ? "has received" : "has sent"} + " nothing for " +
+                    std::to_string(std::min(waited, limit).count()) + " s");
       }
     }
   }
