@@ -1,0 +1,62 @@
+#include "tools/command.hpp"
+
+#include <coldpress/data/npy.hpp>
+#include <coldpress/persist.hpp>
+
+namespace coldpress::command {
+namespace {
+
+struct Case {
+  TemporaryFolder folder;
+  std::string const model = folder / "net.juice";
+
+  Case() {
+    dynamic::SequentialConfig net;
+    net.add_input("data", {4}).add_layer({"fc", Linear{.output_size = 3}});
+    dynamic::Layer::from_config(dynamic::Backend{}, {"net", net}, {}, 5).save(model);
+  }
+  std::vector<std::string> bench(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"bench", "--model", model, "--seconds", "0.01"});
+    return more;
+  }
+};
+
+/// The text with each number that was measured as "#".
+std::string without_times(std::string text, int lines) {
+  CHECK(std::ranges::count(text, '\n') == lines);
+  std::string without;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    bool const digit = text[i] >= '0' && text[i] <= '9';
+    if (!digit && text[i] != '.' && text[i] != '+') without += text[i];
+    if (digit && !without.ends_with('#')) without += '#';
+  }
+  return without;
+}
+
+TEST_CASE("bench says how fast a stream and minibatches are") {
+  if (!has_command()) return;
+  Case const c;
+  CHECK(without_times(output(c.bench({"--block", "16"})), 2) ==
+        "blocks of # steps: # us each (median; # us at least, # us in # of #,# calls)\n"
+        "# times as fast as real time at # steps per second\n");
+  std::string const text = output(c.bench({"--batch", "5"}));
+  CHECK(text.starts_with("minibatches of 5 samples: "));
+  CHECK(text.find(" us each (median; ") != std::string::npos);
+  CHECK(text.ends_with(" samples per second\n"));
+}
+
+TEST_CASE("bench computes the minibatch that it is given") {
+  if (!has_command()) return;
+  Case const c;
+  std::string const x = c.folder / "x.npy";
+  data::write_npy(x, std::vector<Index>{5, 4}, std::vector<float>(20));
+  output(c.bench({"--batch", "5", "--input", x}));
+  CHECK(failure(c.bench({"--batch", "6", "--input", x})) ==
+        "'" + x + "' has 20 values, and 6 samples for 1 input have 24");
+  CHECK(run(c.bench({"--input", x})).code == 2);
+  CHECK(run(c.bench({"--batch", "5", "--block", "2"})).code == 2);
+  CHECK(run(c.bench({"--batch", "0"})).code == 2);
+}
+
+}  // namespace
+}  // namespace coldpress::command

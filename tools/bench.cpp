@@ -1,0 +1,128 @@
+// coldpress bench: how fast a network streams a signal, or computes minibatches.
+
+#include "commands.hpp"
+#include "streamed.hpp"
+
+#include <coldpress/convert/format.hpp>
+#include <coldpress/core/counted.hpp>
+#include <coldpress/core/random.hpp>
+#include <coldpress/data/npy.hpp>
+#include <coldpress/dynamic/stream.hpp>
+#include <coldpress/persist.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+struct Options : StreamedModel {
+  std::string input;
+  Index batch = 0;  // 0: a stream
+  double seconds = 2;
+  Computing computing;
+};
+
+/// The seconds that each call took, in ascending order. A time is the mean of so many calls in a row that reading the
+/// clock does not matter, or of one if `singly`.
+template <class Call>
+std::vector<double> times_of(double seconds, bool singly, Call call) {
+  using Clock = std::chrono::steady_clock;
+  auto const since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  constexpr std::size_t most_times = 1 << 20;
+  std::vector<double> times;
+  times.reserve(most_times);
+  auto start = Clock::now();
+  call();
+  long const in_a_row = singly ? 1 : std::max(1L, static_cast<long>(40e-6 / std::max(since(start), 1e-8)));
+  for (start = Clock::now(); (since(start) < seconds || times.size() < 10) && times.size() < most_times;) {
+    auto const before = Clock::now();
+    for (long i = 0; i < in_a_row; ++i) call();
+    times.push_back(since(before) / static_cast<double>(in_a_row));
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
+/// Noise that swells: it is neither silence nor the same from block to block.
+std::vector<float> noise(Index size) {
+  std::vector<float> x(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = (RandomStream{1}.uniform(i) - 0.5f) * (0.5f + 0.5f * std::sin(static_cast<float>(i) * 1e-3f));
+  return x;
+}
+
+void bench_stream(Options const& options) {
+  Streamed const played = open_streamed(options, options.computing.open());
+  dynamic::Stream through{played.network, options.block};
+  through.warm_up();
+  constexpr Index blocks = 256;
+  std::vector<float> const x = noise(played.in() * options.block * blocks);
+  std::vector<float> y(static_cast<std::size_t>(played.out() * options.block));
+  std::size_t const size = x.size() / blocks;
+  std::size_t n = 0;
+  auto const times = times_of(options.seconds, true, [&] {
+    through.process({x.data() + n * size, size}, y);
+    n = (n + 1) % blocks;
+  });
+  double const median = times[times.size() / 2], rate = played.sample_rate.value_or(48000);
+  std::printf("blocks of %s: %.2f us each (median; %.2f us at least, %.2f us in 999 of 1,000 calls)\n",
+              counted(options.block, "step").c_str(), median * 1e6, times[0] * 1e6,
+              times[times.size() * 999 / 1000] * 1e6);
+  std::printf("%.1f times as fast as real time at %.0f steps per second\n",
+              static_cast<double>(options.block) / rate / median, rate);
+}
+
+void bench_minibatches(Options const& options) {
+  dynamic::Layer network = with_context(
+      [&] { return persist::layer_of(options.computing.open(), convert::read_network(options.model).model); },
+      [&](Error& error) { error.in_file(options.model); });
+  network.set_mode(dynamic::Mode::inference);
+  std::vector<dynamic::SharedTensor> inputs;
+  for (Shape const& shape : network.input_shapes()) {
+    auto const x = noise(options.batch * shape.size());
+    std::ranges::copy(x, inputs.emplace_back(std::vector{options.batch, shape.size()}).write_only().begin());
+  }
+  if (!options.input.empty()) {
+    auto const given = data::read_npy(options.input).values;
+    if (inputs.size() != 1 || static_cast<Index>(given.size()) != inputs[0].size())
+      throw DataError{"'" + options.input + "' has " + counted(static_cast<Index>(given.size()), "value") + ", and " +
+                      counted(options.batch, "sample") + " for " + counted(std::ssize(inputs), "input") + " have " +
+                      std::to_string(inputs[0].size())};
+    std::ranges::copy(given, inputs[0].write_only().begin());
+  }
+  auto const times = times_of(options.seconds, false, [&] { network.forward(inputs)[0].read(); });
+  double const median = times[times.size() / 2];
+  std::printf("minibatches of %s: %.4g us each (median; %.4g us at least)\n", counted(options.batch, "sample").c_str(),
+              median * 1e6, times[0] * 1e6);
+  std::printf("%.4g samples per second\n", static_cast<double>(options.batch) / median);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto const options = std::make_shared<Options>();
+  auto* const command = app.add_subcommand("bench", "Says how fast a network streams a signal or computes minibatches");
+  add_streamed(*command, *options);
+  auto* const batch =
+      command->add_option("--batch", options->batch, "Computes minibatches of this many samples instead of a stream")
+          ->type_name(number)
+          ->check(at_least_1())
+          ->excludes("--block")
+          ->excludes("--size");
+  command->add_option("--input", options->input, "The minibatch, as a .npy array; noise if there is none")
+      ->type_name(file)
+      ->needs(batch);
+  command->add_option("--seconds", options->seconds, "How long to measure")
+      ->type_name(number)
+      ->check(CLI::Range(0.01, 3600.0).description(""))
+      ->capture_default_str();
+  add_computing(*command, options->computing, true);
+  command->callback([options] { options->batch > 0 ? bench_minibatches(*options) : bench_stream(*options); });
+}
+
+}  // namespace coldpress::command

@@ -1,0 +1,28 @@
+// A network that a signal is played through, which coldpress stream and coldpress bench have in common.
+#pragma once
+
+#include "options.hpp"
+
+#include <coldpress/dynamic/layer.hpp>
+
+#include <optional>
+
+namespace coldpress::command {
+
+struct StreamedModel {
+  std::string model;
+  double size = 1;  // of a .nam file with several networks
+  Index block = 64;
+};
+void add_streamed(CLI::App& command, StreamedModel& options);
+
+/// A network whose samples are single steps, and the sample rate that it was made for, if its file says so.
+struct Streamed {
+  dynamic::Layer network;
+  std::optional<double> sample_rate;
+  Index in() const { return network.input_shape().size(); }
+  Index out() const { return network.output_shape().size(); }
+};
+Streamed open_streamed(StreamedModel const& options, dynamic::Backend const& backend);
+
+}  // namespace coldpress::command
