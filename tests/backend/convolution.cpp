@@ -124,6 +124,19 @@ TEST_CASE("images of which each position is multiplied alone") {
   compare({.num_output = 3, .filter_shape = 1, .stride = {2, 1}, .padding = {0, 4}}, {2, 16, 8}, 1, 6);
 }
 
+TEST_CASE("images of so many channels that their products are added in parts") {
+  compare({.num_output = 14, .filter_shape = 3, .padding = 1}, {75, 14, 14}, 2, 1);
+  compare({.num_output = 9, .filter_shape = 3, .stride = 2, .padding = 1}, {50, 15, 13}, 3, 2);
+  compare({.num_output = 7, .filter_shape = 3, .padding = 1}, {45, 7, 7}, 7, 3);
+  compare({.num_output = 3, .filter_shape = 3, .padding = 1}, {600, 7, 7}, 17, 4);
+  compare({.num_output = 5, .filter_shape = 3, .dilation = 2}, {41, 20, 9}, 2, 5);
+  compare({.num_output = 8, .filter_shape = 3, .padding = 1, .groups = 2}, {100, 9, 9}, 2, 6);
+  compare({.num_output = 4, .filter_shape = 11, .stride = 4}, {5, 40, 40}, 2, 7);
+  compare({.num_output = 5, .filter_shape = 1}, {400, 4, 8}, 2, 8);
+  compare({.num_output = 5, .filter_shape = 1}, {400, 5, 5}, 3, 9);
+  compare({.num_output = 6, .filter_shape = 1, .stride = 2, .groups = 2}, {700, 12, 9}, 2, 10);
+}
+
 TEST_CASE("images of one position, of more than a panel holds, and the shapes of LeNet") {
   compare({.num_output = 17, .filter_shape = 1}, {1, 1, 1}, 33, 1);
   compare({.num_output = 5, .filter_shape = {3, 4}}, {7, 3, 4}, 70, 2);

@@ -20,19 +20,25 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
                         positions % lanes == 0 && positions % 256 != 0;
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     Taps const taps = Taps{g, memory.panel, part}.at(memory.inputs);
+    bool const one = part.images == 1;
     for (Index group = 0; group < g.groups; ++group) {
-      if (!in_place) pack(g, part, x, group, memory.panel, memory.inputs);
-      float const* const b = bias ? bias + group * outputs : nullptr;
-      float* const to = y.row(part.image) + group * outputs * positions + part.offset(g);
-      bool const one = part.images == 1;
-      Left const weights{weight + group * outputs, 1, Layout::pitch(g.outputs)};
-      Channels const epilogue{b, one ? to : memory.outputs, one ? positions : pitch, part.size()};
-      if (in_place) {
-        float const* const from = x.row(part.image) + group * g.group_channels() * positions + part.offset(g);
-        multiply(outputs, part.size(), g.depth(), weights, Right<float>{from, positions}, epilogue);
-        continue;
+      Channels sums{bias ? bias + group * outputs : nullptr,
+                    one ? y.row(part.image) + group * outputs * positions + part.offset(g) : memory.outputs,
+                    one ? positions : pitch, part.size()};
+      for (Index c = 0; c < g.group_channels(); c += memory.panel.packed) {
+        Index const count = freestanding::min(memory.panel.packed, g.group_channels() - c), depth = count * g.taps(),
+                    channel = group * g.group_channels() + c, w_pitch = Layout::pitch(g.outputs);
+        sums.first = c == 0, sums.last = c + count == g.group_channels();
+        LeftAhead const weights{{weight + c * g.taps() * w_pitch + group * outputs, 1, w_pitch},
+                                sums.last ? 0 : depth * w_pitch};
+        if (in_place) {
+          float const* const from = x.row(part.image) + channel * positions + part.offset(g);
+          multiply(outputs, part.size(), depth, weights, Right<float>{from, positions}, sums);
+        } else {
+          pack(g, part, x, channel, count, memory.panel, memory.inputs);
+          multiply(outputs, part.size(), depth, weights, taps, sums);
+        }
       }
-      multiply(outputs, part.size(), g.depth(), weights, taps, epilogue);
       if (!one) put_outputs(g, part, memory.outputs, pitch, y, group);
     }
   });

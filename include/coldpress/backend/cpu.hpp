@@ -151,13 +151,14 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           });
         },
         [&] {
-          finish_rows(dx, rest, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-            Rows<float> const to = cpu::some(dx, i, count), sums = derivative.adds ? cpu::rows_for(to, own) : to;
-            cpu::zero_from(0, sums);
-            Rows<float const> const part = cpu::read_images(from, i, count, own);
-            cpu::image_input_gradient(g, part, weight, sums, own);
-            if (derivative.adds) cpu::add_rows(sums, to);
-          });
+          finish_rows(
+              dx, rest, blocks, cpu::Panel{g, true}.images, g.products(), [&](Index i, Index count, float* own) {
+                Rows<float> const to = cpu::some(dx, i, count), sums = derivative.adds ? cpu::rows_for(to, own) : to;
+                cpu::zero_from(0, sums);
+                Rows<float const> const part = cpu::read_images(from, i, count, own);
+                cpu::image_input_gradient(g, part, weight, sums, own);
+                if (derivative.adds) cpu::add_rows(sums, to);
+              });
         });
   }
   /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null. Blocks
@@ -177,7 +178,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           });
         },
         [&] {
-          finish_rows(y, post_ops, 0, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+          finish_rows(y, post_ops, 0, cpu::Panel{g, true}.images, g.products(), [&](Index i, Index count, float* own) {
             Rows<float> const sums = cpu::some(y, i, count);
             cpu::fill_planes(g.channels, bias, sums);
             cpu::image_input_gradient(g, cpu::some(x, i, count), weight, sums, own);

@@ -182,23 +182,28 @@ struct Layout {
 /// The taps of an image that differ only in height see the same rows. With a vertical stride of 1 they share them: the
 /// panel then has one row per channel and horizontal tap, and a vertical tap is an offset in it.
 struct Panel {
-  static constexpr Index slack = 16;  // floats on either side, for whole vectors that exceed it
+  static constexpr Index slack = 16;                         // floats on either side, for whole vectors that exceed it
+  static constexpr Index most_depth = 320, most_lines = 72;  // of 64 columns of which 18 KB stay in the L1 cache
   bool sequence, shared;
+  bool in_place;              // whether the outputs are written where they belong
   Index images, rows, width;  // of the output
   Index more;                 // additional rows that the window sees, where rows are shared
   Index depth, outputs;       // of a group
+  Index packed;               // number of a group's channels that are packed at once: their products stay in the cache
   Index lines;                // rows of the panel
   Index channels;             // of a group, whose input gradients are computed at once
 
-  constexpr explicit Panel(ConvolutionGeometry const& g)
+  constexpr explicit Panel(ConvolutionGeometry const& g, bool backward = false)
       : sequence(g.sequence),
         shared(false),
+        in_place(false),
         images(1),
         rows(g.height.out),
         width(g.width.out),
         more(0),
         depth(g.depth()),
         outputs(g.group_outputs()),
+        packed(g.group_channels()),
         lines(depth),
         channels(1) {
     Index const positions = g.positions(), whole = Layout::padded_size(positions);
@@ -207,6 +212,11 @@ struct Panel {
       shared = true;
       more = (g.height.filter - 1) * g.height.dilation;
       lines = depth / g.height.filter;
+    }
+    if (!sequence && !backward && depth > most_depth) {
+      Index const each = lines / packed;  // of a channel
+      packed = freestanding::max<Index>(1, most_lines / each);
+      lines = packed * each;
     }
     if (sequence) {
       rows = steps_at_once(rows);
@@ -222,6 +232,7 @@ struct Panel {
       Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
+    in_place = !backward && images == 1;
     channels = freestanding::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
   /// The number of positions of a whole panel, and the distance between its rows in floats. A panel is {lines,
@@ -235,7 +246,7 @@ struct Panel {
   /// The distance between the rows of what the taps of a sequence see in the gradient of the outputs.
   constexpr Index back_pitch(Index taps) const { return Layout::pitch(taps * outputs); }
   constexpr Index size() const { return lines * pitch(); }
-  constexpr Index output_size() const { return (sequence ? rows : outputs) * output_pitch(); }
+  constexpr Index output_size() const { return in_place ? 0 : (sequence ? rows : outputs) * output_pitch(); }
   /// The floats of the panel that the input gradient uses: one row for every tap of some channels or, for a sequence,
   /// for every step of the input.
   constexpr Index gradient_size(ConvolutionGeometry const& g) const {
@@ -273,17 +284,21 @@ struct DepthwisePlanes {
 };
 
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
-  Panel const panel{g};
+  Panel const panel{g}, back{g, true};
   Index const gradient = extent.training ? Layout::gradients(g) : 0,
               weights = g.sequence && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
               row = pitch(panel.outputs),
               turned = g.sequence        ? row
                        : extent.training ? freestanding::max(most_turned, g.width.out * row)
                                          : 0,
-              inputs = extent.input_gradient ? freestanding::max(panel.size(), panel.gradient_size(g)) : panel.size();
-  Index const sums = extent.adds && !g.sequence ? panel.images * pitch(g.in()) : 0;
-  Index const products = 3 * Panel::slack + sums + inputs + panel.output_size() +
-                         freestanding::max(weights, gradient + turned) + Layout::unpooled(g, extent);
+              inputs = extent.input_gradient
+                           ? freestanding::max(panel.size(), freestanding::max(back.size(), back.gradient_size(g)))
+                           : panel.size(),
+              results = extent.input_gradient ? freestanding::max(panel.output_size(), back.output_size())
+                                              : panel.output_size();
+  Index const sums = extent.adds && !g.sequence ? back.images * pitch(g.in()) : 0;
+  Index const products = 3 * Panel::slack + sums + inputs + results + freestanding::max(weights, gradient + turned) +
+                         Layout::unpooled(g, extent);
   Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes{g}.size() + Layout::unpooled(g, extent) : 0;
   Index const size = freestanding::max(products, planes);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;

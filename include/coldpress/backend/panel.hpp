@@ -9,23 +9,36 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// y = sum + bias, where each row is a channel.
+/// y = sum + bias, where each row is a channel. A sum whose terms come in parts is kept in y from one part to the next.
 struct Channels {
   float const* bias;  // or null
   float* y;
-  Index pitch, columns;  // columns beyond the last are not written
+  Index pitch, columns;            // columns beyond the last are not written
+  bool first = true, last = true;  // whether the sums begin and end with these terms
+
+  template <int h, int w>
+  COLDPRESS_INLINE void start(Vector (&sum)[h][w], Index row, Index column) const {
+    if (first) return;
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+      Index const c = column + n % w * lanes;
+      sum[n / w][n % w] = load_row(y + (row + n / w) * pitch + c, columns - c);
+    });
+  }
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
-      Vector const b = splat(bias ? bias[row + i] : 0.f);
+      if (last) {
+        Vector const b = splat(bias ? bias[row + i] : 0.f);
+        unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
+      }
       unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
         Index const c = column + j * lanes;
         float* const at = y + (row + i) * pitch + c;
         if (j + 1 < w) {
-          store(at, sum[i][j] + b);
+          store(at, sum[i][j]);
         } else {
-          store_row(at, sum[i][j] + b, columns - c);
+          store_row(at, sum[i][j], columns - c);
         }
       });
     });
@@ -35,6 +48,13 @@ struct Channels {
 /// Copies n floats and fills up the last vector with zeros. What follows there must therefore be copied afterwards.
 COLDPRESS_INLINE void copy_over(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes) store(to + i, load_row(from + i, n - i));
+}
+/// The same for n floats of which one lies between each two.
+COLDPRESS_INLINE void copy_every_other_over(float* to, float const* from, Index n) {
+  for (Index i = 0; i < n; i += lanes, from += 2 * lanes) {
+    Index const left = 2 * (n - i) - 1;
+    store(to + i, even_lanes(load_row(from, left), load_row(from + lanes, left > lanes ? left - lanes : 0)));
+  }
 }
 COLDPRESS_INLINE void copy(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes) store_row(to + i, load_row(from + i, n - i), n - i);
@@ -103,6 +123,8 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
       if (columns.first > 0) blank(columns.first);
       if (stride == 1) {
         copy_over(to, from, count);
+      } else if (stride == 2) {
+        copy_every_other_over(to, from, count);
       } else {
         for (Index j = 0; j < count; ++j) to[j] = from[j * stride];
       }
@@ -113,23 +135,24 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   blank((part.rows - rows.last) * width);
 }
 
-/// Writes the panel of a part and a group: one row for each (c, r, s), or for each (c, s) where rows are shared.
+/// Writes the panel of a part and of `count` channels: one row for each (c, r, s), or for each (c, s) where rows are
+/// shared.
 template <class = void>
-__attribute__((noinline)) void pack(ConvolutionGeometry g, Part part, In x, Index group, Panel const& panel,
-                                    float* to) {
+__attribute__((noinline)) void pack(ConvolutionGeometry g, Part part, In x, Index channel, Index count,
+                                    Panel const& panel, float* to) {
   if (panel.shared) {
     g.height.out += panel.more;
     g.height.filter = 1;
     part.rows += panel.more;
   }
   Index const size = g.height.in * g.width.in, pitch = panel.pitch();
-  for (Index c = 0; c < g.group_channels(); ++c) {
+  for (Index c = channel; c < channel + count; ++c) {
     for (Index r = 0; r < g.height.filter; ++r) {
       Seen const rows{g.height, r, part.row, part.rows};
       for (Index s = 0; s < g.width.filter; ++s, to += pitch) {
         Seen const columns{g.width, s, part.column, part.width};
         for (Index i = 0; i < part.images; ++i) {
-          float const* const plane = x.row(part.image + i) + (group * g.group_channels() + c) * size;
+          float const* const plane = x.row(part.image + i) + c * size;
           pack_tap(g, part, plane, rows, columns, to + i * part.positions());
         }
       }
@@ -248,10 +271,10 @@ struct PanelMemory {
   Panel panel;
   float *inputs, *outputs, *rest;
 
-  PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
-      : panel(g),
+  PanelMemory(ConvolutionGeometry const& g, float* scratch, bool backward = false)
+      : panel(g, backward),
         inputs(scratch + Panel::slack),
-        outputs(inputs + freestanding::max(panel.size(), with_gradient ? panel.gradient_size(g) : 0) + Panel::slack),
+        outputs(inputs + freestanding::max(panel.size(), backward ? panel.gradient_size(g) : 0) + Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 

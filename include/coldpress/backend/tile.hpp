@@ -117,6 +117,23 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
+/// The same, with the columns of A that are `ahead` floats further on fetched into the L2 cache meanwhile.
+struct LeftAhead : Left {
+  Index ahead;
+
+  template <int h>
+  struct Cursor : Left::Cursor<h> {
+    Index ahead;
+    COLDPRESS_INLINE void next() {
+      __builtin_prefetch(this->at + ahead, 0, 2);
+      Left::Cursor<h>::next();
+    }
+  };
+  template <int h>
+  COLDPRESS_INLINE Cursor<h> from(Index first) const {
+    return {Left::from<h>(first), ahead};
+  }
+};
 /// Row k of B starts at data + k * pitch, with column `first`. Its numbers are floats or bfloat16.
 template <class Number>
 struct Right {
@@ -130,14 +147,15 @@ struct Right {
 template <class Number>
 Right(Number const*, Index) -> Right<Number>;
 
-/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j). Each term is one fma, so the order of the
-/// sum depends on the depth alone. The epilogue takes the sums from the registers. Meanwhile, with each k, one vector
-/// of what the epilogue will read may be prefetched, and the values of B that are `distance` ahead. The function is not
-/// inlined, so that one copy serves every shape.
+/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), from where the epilogue starts or from 0.
+/// Each term is one fma, so the order of the sum depends on the depth alone. The epilogue takes the sums from the
+/// registers. Meanwhile, with each k, one vector of what the epilogue will read may be prefetched, and the values of B
+/// that are `distance` ahead. The function is not inlined, so that one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
 __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column,
                                     Index distance = 0) {
   Vector sum[h][w] = {};
+  if constexpr (requires { epilogue.start(sum, row, column); }) epilogue.start(sum, row, column);
   auto left = a.template from<h>(row);
   auto right = b.from(column);
   auto const add = [&]() COLDPRESS_INLINE_LAMBDA {
