@@ -1,6 +1,7 @@
-#include <coldpress/convert/keras.hpp>
+#include "keras_model.hpp"
 
 #include "keras_entries.hpp"
+#include "keras_file.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +15,7 @@ using keras::Builder, keras::Call, keras::Layer, keras::Place, keras::Source, ke
 
 class Reader {
  public:
-  Reader(keras::File& file, KerasOptions const& options) : builder_(file), options_(options) {}
+  Reader(keras::Contents& contents, KerasOptions const& options) : builder_(contents), options_(options) {}
 
   persist::Model read(Node const& model) {
     auto outputs = add_model(model, {}, {}, "", 0);
@@ -192,17 +193,21 @@ class Reader {
 
 }  // namespace
 
+persist::Model keras::read_model(Contents& contents, KerasOptions const& options) {
+  Json const json = json::parse_json(contents.config());
+  Node const model{json, ""};
+  std::string const kind = model["class_name"].text();
+  if (!is_model(kind))
+    model["class_name"].refuse<UnsupportedError>("got " + json::described(model["class_name"].json()) +
+                                                 ", expected \"Sequential\" or \"Functional\"");
+  refuse_unknown(model);
+  return Reader{contents, options}.read(model);
+}
+
 persist::Model read_keras(std::string const& path, KerasOptions const& options) {
   return with_file(path, [&] {
     keras::File file{path};
-    Json const json = json::parse_json(file.config());
-    Node const model{json, ""};
-    std::string const kind = model["class_name"].text();
-    if (!keras::is_model(kind))
-      model["class_name"].refuse<UnsupportedError>("got " + json::described(model["class_name"].json()) +
-                                                   ", expected \"Sequential\" or \"Functional\"");
-    keras::refuse_unknown(model);
-    return Reader{file, options}.read(model);
+    return keras::read_model(file, options);
   });
 }
 

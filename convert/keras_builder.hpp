@@ -5,7 +5,7 @@
 #include <coldpress/dynamic/layer_config.hpp>
 
 #include "json_node.hpp"
-#include "keras_file.hpp"
+#include "keras_contents.hpp"
 #include "whole_network.hpp"
 
 #include <optional>
@@ -32,7 +32,7 @@ struct Value {
 
 class Builder {
  public:
-  explicit Builder(File& file) : file_(file) {}
+  explicit Builder(Contents& contents) : contents_(contents) {}
 
   Value input(std::string const& name, Shape const& shape) {
     layers_.add_input(name, shape);
@@ -58,9 +58,9 @@ class Builder {
   /// An image {height, width, channels} as one of the network.
   Value our_order(std::string const& name, Value const& x);
 
-  std::string version() const { return file_.version(); }
+  std::string version() const { return contents_.version(); }
   Array read(Place const& place, std::size_t number, std::string_view variable, std::vector<Index> const& shape) {
-    return file_.read(place, number, variable, shape);
+    return contents_.read(place, number, variable, shape);
   }
   void set(std::string const& weight, std::vector<float> values);
   /// The layer of this name, and those whose names go on with a point, have the weights of the layers that are called
@@ -91,7 +91,7 @@ class Builder {
   struct Sharing {
     std::string name, first;
   };
-  File& file_;
+  Contents& contents_;
   dynamic::SequentialConfig layers_;
   std::vector<Sharing> shared_;         // those inside others come later
   Weights weights_, weights_of_first_;  // the latter of layers that others share them with

@@ -107,12 +107,6 @@ bool leads_through(std::string_view path, std::vector<std::string> const& names)
 
 }  // namespace
 
-Place Place::part(std::string const& its_path, std::string const& its_name) const {
-  Place place{path + "/" + its_path, names};
-  if (!its_name.empty()) place.names.push_back(its_name);
-  return place;
-}
-
 File::File(std::string const& path) : path_{path} {
   data::PositionedFile const bytes{path};
   left_ = bytes.size() * max_expansion + always_allowed;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hdf5/library.hpp"
-#include "keras_layout.hpp"
+#include "keras_contents.hpp"
 
 #include <cstdint>
 #include <string>
@@ -11,26 +11,13 @@
 
 namespace coldpress::convert::keras {
 
-/// Where the variables of a layer are.
-struct Place {
-  std::string path;                // in a .keras file: "layers/bidirectional/forward_layer/cell"
-  std::vector<std::string> names;  // in a .h5 file: those of the layer and of what is in it, in the dataset's path
-
-  /// A part of the layer.
-  Place part(std::string const& its_path, std::string const& its_name = "") const;
-};
-
-class File {
+class File final : public Contents {
  public:
   explicit File(std::string const& path);
 
-  /// The JSON of the model.
-  std::string const& config() const { return config_; }
-  /// The version of Keras that wrote it: "3.15.1".
-  std::string version() const;
-  /// Variable `number` of the layer, which is called `name`. Throws FormatError if it is missing or has another shape,
-  /// or if the variables of the file have more values than it may unpack to.
-  Array read(Place const& place, std::size_t number, std::string_view name, std::vector<Index> const& shape);
+  std::string const& config() const override { return config_; }
+  std::string version() const override;
+  Array read(Place const& place, std::size_t number, std::string_view name, std::vector<Index> const& shape) override;
 
  private:
   void open_archive();

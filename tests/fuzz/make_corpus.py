@@ -288,6 +288,36 @@ put("dataset", "npz-64-bits-elsewhere", dataset(4, b"PK\6\7" + struct.pack("<IQI
                                                 + b"PK\5\6" + struct.pack("<4HIIH", 0, 0, 1, 1, 46, 2**32 - 1, 0)))
 
 
+# Configs of models of Keras, without what is not read.
+def bare(value):
+    unread = ("registered_name", "build_config", "dtype", "trainable", "compile_config", "_initializer", "_regularizer", "_constraint")
+    if isinstance(value, dict):
+        return {key: bare(one) for key, one in value.items() if not key.endswith(unread)}
+    return [bare(one) for one in value] if isinstance(value, list) else value
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+for name in ("attention", "augmented", "cnn", "keras2", "means", "nested", "picture"):
+    with zipfile.ZipFile(here / f"../convert/keras/{name}.keras") as file:
+        put("keras", name, compact(bare(json.loads(file.read("config.json")))))
+
+
+def sequential(shape, *layers):
+    listed = [{"class_name": "InputLayer", "config": {"batch_shape": [None, *shape]}}]
+    return compact({"class_name": "Sequential", "config": {
+        "layers": listed + [{"class_name": kind, "config": config} for kind, config in layers]}})
+
+
+put("keras", "deep", b"[" * 500)
+put("keras", "not-utf-8", b'{"class_name":"\xff"}')
+put("keras", "cut-in-the-middle", sequential([2], ("Dense", {"units": 2, "use_bias": True, "activation": "relu"}))[:150])
+put("keras", "units-of-2-24", sequential([2**24], ("Dense", {"units": 2**24, "use_bias": True, "activation": "relu"})))
+put("keras", "extents-of-2-72", sequential([2**24] * 3, ("Flatten", {})))
+
+
 # Weights with PyTorch's names, for the network of state_dict.hpp.
 state_dict = {"c.weight": (2, 2, 2), "c.bias": (2,), "n.running_mean": (2,), "n.running_var": (2,), "r.weight_ih_l0": (3, 2),
               "r.weight_hh_l0": (3, 1), "r.bias_ih_l0": (3,), "r.bias_hh_l0": (3,), "l.weight": (1, 2), "l.bias": (1,)}

@@ -1,0 +1,39 @@
+// What a model of Keras is read from: its config, and its variables.
+#pragma once
+
+#include "keras_layout.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coldpress::convert::keras {
+
+/// Where the variables of a layer are.
+struct Place {
+  std::string path;                // in a .keras file: "layers/bidirectional/forward_layer/cell"
+  std::vector<std::string> names;  // in a .h5 file: those of the layer and of what is in it, in the dataset's path
+
+  /// A part of the layer.
+  Place part(std::string const& its_path, std::string const& its_name = "") const {
+    Place place{path + "/" + its_path, names};
+    if (!its_name.empty()) place.names.push_back(its_name);
+    return place;
+  }
+};
+
+class Contents {
+ public:
+  virtual ~Contents() = default;
+
+  /// The JSON of the model.
+  virtual std::string const& config() const = 0;
+  /// The version of Keras that wrote it: "3.15.1".
+  virtual std::string version() const = 0;
+  /// Variable `number` of the layer, which is called `name`. Throws FormatError if it is missing or has another shape,
+  /// or if the variables have more values than a file may unpack to.
+  virtual Array read(Place const& place, std::size_t number, std::string_view name,
+                     std::vector<Index> const& shape) = 0;
+};
+
+}  // namespace coldpress::convert::keras
