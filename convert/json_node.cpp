@@ -1,5 +1,6 @@
 #include "json_node.hpp"
 
+#include <coldpress/data/atomic_file.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include <cmath>
@@ -9,20 +10,26 @@ namespace coldpress::convert::json {
 namespace {
 
 constexpr int max_depth = 64;
+constexpr std::size_t max_parts = std::size_t{1} << 20;  // a model of 10,000 layers of Keras has 800,000
+constexpr std::size_t max_file = std::size_t{1} << 26;   // the largest real models have some 2^20 bytes
 constexpr std::size_t max_shown = 40;
 
-/// Copies of values and their texts are made by recursion.
-void check_depth(std::string_view text) {
+/// Copies of values and their texts are made by recursion. A list, an object or a text takes up to 40 times the bytes
+/// that it has in the file, so that there may not be many, while of numbers there may be as many as the file has.
+void check_structure(std::string_view text) {
   int depth = 0;
+  std::size_t parts = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     char const c = text[i];
-    if (c == '"') quoted = !quoted;
+    if (c == '"') parts += quoted = !quoted;
     if (quoted && c == '\\') ++i;
     if (quoted) continue;
-    if (c == '[' || c == '{') ++depth;
+    if (c == '[' || c == '{') ++depth, ++parts;
     if (c == ']' || c == '}') --depth;
     if (depth > max_depth) throw FormatError{"its values are more than " + std::to_string(max_depth) + " deep"};
+    if (parts > max_parts)
+      throw FormatError{"has more than " + grouped(static_cast<Index>(max_parts)) + " lists, objects and texts"};
   }
 }
 
@@ -43,7 +50,7 @@ std::string grouped(Index number) {
 }
 
 Json parse_json(std::string_view text) {
-  check_depth(text);
+  check_structure(text);
   try {
     return Json::parse(text);
   } catch (Json::exception const& error) {
@@ -51,6 +58,11 @@ Json parse_json(std::string_view text) {
     if (auto const end = said.find("] "); end != std::string_view::npos) said.remove_prefix(end + 2);
     throw FormatError{"is not JSON: " + persist::printable(said)};
   }
+}
+
+Json read_json(std::string const& path) {
+  auto const bytes = read_file(path, max_file);
+  return parse_json({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
 }
 
 std::optional<Node> Node::find(std::string_view key) const {

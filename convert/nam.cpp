@@ -16,8 +16,6 @@ namespace {
 
 using nam::Json, nam::Node;
 
-constexpr std::size_t max_file = std::size_t{1} << 28;  // that of a real model with all its sizes has 2^20 bytes
-
 struct Field {
   char const* key;
   std::optional<double> NamMetadata::*value;
@@ -27,10 +25,11 @@ constexpr std::array<Field, 4> numbers{{{"loudness", &NamMetadata::loudness},
                                         {"input_level_dbu", &NamMetadata::input_level_dbu},
                                         {"output_level_dbu", &NamMetadata::output_level_dbu}}};
 
-NamMetadata metadata_of(nam::Parsed const& parsed) {
+/// Takes the metadata, of which there is then no copy.
+NamMetadata take_metadata(nam::Parsed& parsed) {
   NamMetadata metadata{.version = parsed.version, .sample_rate = parsed.sample_rate};
-  Json others = parsed.metadata;
-  Node const all{parsed.metadata, "metadata"};
+  Json& others = parsed.metadata;
+  Node const all{others, "metadata"};
   for (Field const& field : numbers) {
     auto const given = all.find(field.key);
     if (!given || given->is_null()) continue;
@@ -101,10 +100,9 @@ nam::Beside beside(NamMetadata const& metadata) {
 NamModel read_nam(std::string const& path, NamOptions const& options) {
   if (!(options.size >= 0 && options.size <= 1)) throw ConfigError{"the size of a model is from 0 to 1"};
   return with_file(path, [&] {
-    auto const bytes = read_file(path, max_file);
-    Json const json = nam::parse_json({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+    Json const json = json::read_json(path);
     auto parsed = nam::parse_model(Node{json, ""}, options.size);
-    NamModel result{.model = {}, .metadata = metadata_of(parsed), .sizes = parsed.sizes};
+    NamModel result{.model = {}, .metadata = take_metadata(parsed), .sizes = parsed.sizes};
     auto const input = input_of(parsed.network, options.input);
     auto config = nam::to_config(parsed.network, input, parsed.network.weights);
     result.model = model_of(std::move(config), parsed.network.weights);

@@ -1,7 +1,5 @@
 #include <coldpress/convert/rtneural.hpp>
 
-#include <coldpress/data/atomic_file.hpp>
-
 #include "json_numbers.hpp"
 #include "rtneural_conv2d.hpp"
 #include "whole_network.hpp"
@@ -15,7 +13,6 @@ namespace {
 using json::Json, json::Node;
 using keras::numbers;
 
-constexpr std::size_t max_file = std::size_t{1} << 28;  // RTNeural's largest examples have 2^20 bytes
 constexpr Index max_features = 1 << 16, max_taps = 1 << 20, max_layers = 1024;
 constexpr Index max_history = Index{1} << 26;  // numbers that a stream keeps: 256 MiB
 
@@ -234,8 +231,7 @@ void check_types(Node const& layers) {
 
 persist::Model read_rtneural(std::string const& path, RtneuralOptions const& options) {
   return with_file(path, [&] {
-    auto const bytes = read_file(path, max_file);
-    Json const json = json::parse_json({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+    Json const json = json::read_json(path);
     Node const file{json, ""}, layers = file["layers"];
     Index const features = features_of(file["in_shape"]);
     if (layers.size() < 1 || layers.size() > max_layers) layers.expected("a list of 1 to " + json::grouped(max_layers));
