@@ -12,15 +12,14 @@
 namespace coldpress::convert {
 namespace {
 
-constexpr std::size_t max_members = std::size_t{1} << 16;
 constexpr std::string_view ending = ".npy";
 
 /// The array of a member. What is wrong with it matters only if a weight has its values.
-Tensor tensor_of(std::string const& path, std::string const& name,
-                 std::function<data::InputFile::Member()> const& find) {
-  Tensor tensor{.name = name.substr(0, name.size() - ending.size()), .shape = {}, .read = {}};
+Tensor tensor_of(std::string const& path, data::ZipEntry const& entry) {
+  data::InputFile::Member const& member = entry.member;
+  Tensor tensor{.name = member.name.substr(0, member.name.size() - ending.size()), .shape = {}, .read = {}};
   try {
-    auto const member = find();
+    if (entry.unreadable) std::rethrow_exception(entry.unreadable);
     data::InputFile file{path, member, {}};
     tensor.shape = data::read_npy_header(file).extents;
     tensor.read = [path, member](std::span<float> values) {
@@ -35,23 +34,12 @@ Tensor tensor_of(std::string const& path, std::string const& name,
   return tensor;
 }
 
-/// The arrays of a file. If one of its members cannot be read, each is looked for by its name.
 std::vector<Tensor> tensors_of(std::string const& path) {
   std::vector<Tensor> tensors;
-  try {
-    for (auto const& member : data::zip_members(path)) {
-      if (member.name.ends_with(ending)) tensors.push_back(tensor_of(path, member.name, [&] { return member; }));
-    }
-  } catch (Error const&) {
-    constexpr std::size_t most = 4096;  // each of which reads the directory again
-    auto const names = data::zip_names(path);
-    if (names.size() > most) throw;
-    tensors.clear();
-    for (auto const& name : names) {
-      if (name.ends_with(ending))
-        tensors.push_back(tensor_of(path, name, [&] { return data::zip_member(path, name); }));
-    }
+  for (auto const& entry : data::zip_entries(path)) {
+    if (entry.member.name.ends_with(ending)) tensors.push_back(tensor_of(path, entry));
   }
+  if (tensors.empty()) throw FormatError{"has no arrays: none of its members ends in .npy"};
   return tensors;
 }
 
@@ -60,12 +48,7 @@ std::vector<Tensor> tensors_of(std::string const& path) {
 Conversion read_npz(std::string const& path, dynamic::LayerConfig config, Options const& options) {
   return with_file(path, [&] {
     refuse_pickles(path);
-    auto const tensors = tensors_of(path);
-    if (tensors.size() > max_members)
-      throw FormatError{"has " + std::to_string(tensors.size()) + " arrays, expected at most " +
-                        std::to_string(max_members)};
-    if (tensors.empty()) throw FormatError{"has no arrays: none of its members ends in .npy"};
-    return fill_from_state_dict(std::move(config), tensors, options);
+    return fill_from_state_dict(std::move(config), tensors_of(path), options);
   });
 }
 

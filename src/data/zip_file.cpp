@@ -12,6 +12,7 @@ constexpr std::uint32_t end_mark = 0x06054b50, end_mark_64 = 0x06064b50, locator
                         directory_mark = 0x02014b50, member_mark = 0x04034b50;
 constexpr std::uint64_t end_size = 22, end_size_64 = 56, locator_size_64 = 20, directory_size = 46, member_size = 30;
 constexpr std::uint64_t longest_comment = 0xffff, largest_directory = std::uint64_t{1} << 24;
+constexpr std::size_t max_entries = std::size_t{1} << 16;
 constexpr std::uint64_t in_64_bits = 0xffffffff;  // says that a number is elsewhere, with more bits
 
 class Bytes {
@@ -53,9 +54,17 @@ class ZipFile {
     if (!found) malformed("has no member " + printable(wanted) + "; it has " + (names.empty() ? "none" : names));
     return *found;
   }
-  std::vector<InputFile::Member> members() const {
-    std::vector<InputFile::Member> all;
-    for_each([&](std::string const& name, Bytes entry, Bytes extra) { all.push_back(described(name, entry, extra)); });
+  std::vector<ZipEntry> entries() const {
+    std::vector<ZipEntry> all;
+    for_each([&](std::string const& name, Bytes entry, Bytes extra) {
+      if (all.size() == max_entries) malformed("has more than " + std::to_string(max_entries) + " members");
+      all.push_back({.member = {.name = name}});
+      try {
+        all.back().member = described(name, entry, extra);
+      } catch (Error const&) {
+        all.back().unreadable = std::current_exception();
+      }
+    });
     return all;
   }
   std::vector<std::string> names() const {
@@ -158,7 +167,7 @@ class ZipFile {
 }  // namespace
 
 InputFile::Member zip_member(std::string const& path, std::string const& name) { return ZipFile{path}.member(name); }
-std::vector<InputFile::Member> zip_members(std::string const& path) { return ZipFile{path}.members(); }
+std::vector<ZipEntry> zip_entries(std::string const& path) { return ZipFile{path}.entries(); }
 std::vector<std::string> zip_names(std::string const& path) { return ZipFile{path}.names(); }
 
 }  // namespace coldpress::data

@@ -3,6 +3,7 @@
 
 #include "input_file.hpp"
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,15 @@ namespace coldpress::data {
 /// Throws FileError, or FormatError if the file is no zip file, has no such member or two, or one that is encrypted or
 /// compressed in another way.
 InputFile::Member zip_member(std::string const& path, std::string const& name);
-/// All members in the order of the directory. Throws what zip_member throws; names may be there twice.
-std::vector<InputFile::Member> zip_members(std::string const& path);
+
+/// A member, or its name and why it cannot be read.
+struct ZipEntry {
+  InputFile::Member member;
+  std::exception_ptr unreadable = {};
+};
+/// All members in the order of the directory; names may be there twice. Throws FileError, or FormatError if the file is
+/// no zip file or has more than 2^16 members.
+std::vector<ZipEntry> zip_entries(std::string const& path);
 /// Their names, also of members that could not be read.
 std::vector<std::string> zip_names(std::string const& path);
 
