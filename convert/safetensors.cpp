@@ -61,6 +61,8 @@ struct OpenFile {
 };
 
 std::string json_text(std::string const& name) {
+  if (name.size() > safetensors::max_name)
+    throw DataError{"a name has more than " + std::to_string(safetensors::max_name) + " bytes"};
   try {
     return nlohmann::json(name).dump();
   } catch (nlohmann::json::exception const&) {

@@ -72,6 +72,9 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
   bool key(string_t& key) override {
     if (place_ == Place::tensors) {
+      if (key.size() > max_name)
+        malformed("has a name of " + std::to_string(key.size()) + " bytes, expected at most " +
+                  std::to_string(max_name));
       name_ = key;
       if (!names_.insert(key).second) refuse(name_, "is there twice");
       if (name_ != metadata) {

@@ -11,6 +11,8 @@
 
 namespace coldpress::convert::safetensors {
 
+inline constexpr std::size_t max_name = 0xffff;  // as in a .npz file
+
 /// How the values of a tensor are stored.
 struct NumberType {
   std::string_view name;                                                                // as in a header

@@ -11,9 +11,9 @@ namespace coldpress::convert {
 ///
 /// Throws what fill throws, where a part of a weight is said by its tensor; MismatchError for a line of Options::names
 /// that nothing in the file is for; FileError; FormatError if the file is damaged, if its tensors leave holes, overlap
-/// or have the same name, or if the header has more than 100,000,000 bytes or 65,536 tensors; UnsupportedError for a
-/// file of pickles, for numbers of another type, or if the library was built without nlohmann-json. All sizes are
-/// checked before memory is taken.
+/// or have the same name, or if the header has more than 100,000,000 bytes, 65,536 tensors or 65,535 bytes of a name;
+/// UnsupportedError for a file of pickles, for numbers of another type, or if the library was built without
+/// nlohmann-json. All sizes are checked before memory is taken.
 [[nodiscard]] Conversion read_safetensors(std::string const& path, dynamic::LayerConfig config,
                                           Options const& options = {});
 
@@ -22,8 +22,8 @@ namespace coldpress::convert {
 /// layers share are written for each of them. Atomically.
 ///
 /// Throws UnsupportedError, which names all weights that no module of PyTorch has, or if the library was built without
-/// nlohmann-json; MismatchError if two weights would have the same name; DataError for a name that is not UTF-8; and
-/// FileError.
+/// nlohmann-json; MismatchError if two weights would have the same name; DataError for a name that is not UTF-8 or has
+/// more than 65,535 bytes; and FileError.
 void write_safetensors(std::string const& path, persist::Model const& model, NameMap const& names = {});
 
 }  // namespace coldpress::convert
