@@ -120,6 +120,7 @@ Node node_of(proto::Node& message) {
                    error.in_field("attribute '" + printable(attribute.name()) + "'");
                  });
   }
+  proto::Node{}.Swap(&message);  // does not hold the names twice
   return node;
 }
 
@@ -155,6 +156,7 @@ Graph graph_of(proto::Model& model) {
     with_context([&] { graph.constants.insert_or_assign(name, std::make_shared<Tensor const>(tensor_of(tensor))); },
                  [&](Error& error) { error.in_field("initializer '" + printable(name) + "'"); });
   }
+  graph.nodes.reserve(static_cast<std::size_t>(model.graph().node_size()));
   for (proto::Node& node : *model.mutable_graph()->mutable_node()) graph.nodes.push_back(node_of(node));
   for (proto::ValueInfo const& input : model.graph().input()) {
     if (!graph.constants.contains(input.name())) graph.inputs.push_back(input_of(input));

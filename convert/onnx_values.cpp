@@ -26,10 +26,12 @@ float narrowed(double value) {
                     " requires " + std::to_string(size)};
 }
 
-/// Appends what `to_value` makes of each of the numbers of type T.
+/// Appends to no values what `to_value` makes of each of the numbers of type T.
 template <class T, class Value, class Convert>
 void append_raw(std::string const& bytes, std::vector<Value>& values, Convert to_value) {
-  for (std::size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+  std::size_t const count = bytes.size() / sizeof(T);
+  values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
     T number;
     std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
     values.push_back(to_value(number));
@@ -37,6 +39,7 @@ void append_raw(std::string const& bytes, std::vector<Value>& values, Convert to
 }
 template <class Numbers, class Value, class Convert>
 void append(Numbers const& numbers, std::vector<Value>& values, Convert to_value) {
+  values.reserve(static_cast<std::size_t>(numbers.size()));
   for (auto const number : numbers) values.push_back(to_value(number));
 }
 
