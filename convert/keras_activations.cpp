@@ -104,6 +104,7 @@ Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
   }
   Array const slopes = builder.read(layer.place, 0, "alpha", shape);
   if (std::any_of(shape.begin(), shape.end() - 1, [](Index extent) { return extent != 1; })) {
+    builder.count(layer.name, places);
     Array const each{places, repeated(slopes, places)};
     builder.set(layer.name + ".each-0", x.is_image() ? permuted(each, {2, 0, 1}) : each.values);
     Value const flat = builder.add(layer.name + ".flat", Flatten{}, x);

@@ -62,6 +62,7 @@ class Builder {
   Array read(Place const& place, std::size_t number, std::string_view variable, std::vector<Index> const& shape) {
     return contents_.read(place, number, variable, shape);
   }
+  void count(std::string const& layer, std::vector<Index> const& shape) { contents_.count(layer, shape); }
   void set(std::string const& weight, std::vector<float> values);
   /// The layer of this name, and those whose names go on with a point, have the weights of the layers that are called
   /// so with `first` in the name's place.

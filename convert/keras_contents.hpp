@@ -34,6 +34,9 @@ class Contents {
   /// or if the variables have more values than a file may unpack to.
   virtual Array read(Place const& place, std::size_t number, std::string_view name,
                      std::vector<Index> const& shape) = 0;
+  /// Counts values of that shape with those that are read, before they are made of fewer; returns their number. Throws
+  /// FormatError like read.
+  virtual Index count(std::string const& what, std::vector<Index> const& shape) = 0;
 };
 
 }  // namespace coldpress::convert::keras

@@ -159,23 +159,27 @@ std::string File::name_of(Place const& place, std::size_t number, std::string_vi
   return std::string{weights_group} + "/" + found;
 }
 
+Index File::count(std::string const& what, std::vector<Index> const& shape) {
+  std::uint64_t values = 1;
+  for (Index const extent : shape) {
+    auto const wanted = static_cast<std::uint64_t>(extent);
+    if (wanted > left_ / sizeof(float) / values)
+      malformed(
+          "'" + printable(what) + "' " + persist::text(shape) +
+          " and what was read before have more values than the file may unpack to: 100 times its size plus 1 MiB");
+    values *= wanted;
+  }
+  left_ -= values * sizeof(float);
+  return static_cast<Index>(values);
+}
+
 Array File::read(Place const& place, std::size_t number, std::string_view name, std::vector<Index> const& shape) {
   Library const library;
   hdf5::Dataset const dataset{file_.get(), name_of(place, number, name)};
   if (std::vector<Index> const extents{dataset.extents.begin(), dataset.extents.end()}; extents != shape)
     malformed("'" + printable(dataset.name) + "' has shape " + persist::text(extents) + ", but the layer needs " +
               persist::text(shape));
-  std::uint64_t values = 1;
-  for (Index const extent : shape) {
-    auto const wanted = static_cast<std::uint64_t>(extent);
-    if (wanted > left_ / sizeof(float) / values)
-      malformed(
-          "'" + printable(dataset.name) + "' " + persist::text(shape) +
-          " and what was read before have more values than the file may unpack to: 100 times its size plus 1 MiB");
-    values *= wanted;
-  }
-  left_ -= values * sizeof(float);
-  Array array{shape, std::vector<float>(static_cast<std::size_t>(values))};
+  Array array{shape, std::vector<float>(static_cast<std::size_t>(count(dataset.name, shape)))};
   if (H5Dread(dataset.dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.values.data()) < 0)
     malformed("cannot read '" + printable(dataset.name) + "'" + Library::reason());
   return array;

@@ -18,6 +18,7 @@ class File final : public Contents {
   std::string const& config() const override { return config_; }
   std::string version() const override;
   Array read(Place const& place, std::size_t number, std::string_view name, std::vector<Index> const& shape) override;
+  Index count(std::string const& what, std::vector<Index> const& shape) override;
 
  private:
   void open_archive();
@@ -27,7 +28,7 @@ class File final : public Contents {
   hdf5::Id file_;
   bool archive_ = false;
   std::vector<std::string> datasets_;  // of a .h5 file; their paths below the weights
-  std::uint64_t left_ = 0;             // bytes of floats that may still be read
+  std::uint64_t left_ = 0;             // bytes of floats that there may still be
 };
 
 /// Whether an HDF5 file has the config of a model of Keras.

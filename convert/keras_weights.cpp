@@ -11,10 +11,12 @@ namespace {
 /// The weights of a normalisation: gamma and beta, if it has them, and then `more`.
 void set_factors(Builder& builder, Layer const& layer, Index channels, std::size_t& number) {
   auto const set = [&](char const* flag, char const* variable, char const* suffix, float otherwise) {
-    auto const count = static_cast<std::size_t>(channels);
-    builder.set(layer.name + suffix, layer.config.flag(flag, true)
-                                         ? builder.read(layer.place, number++, variable, {channels}).values
-                                         : std::vector<float>(count, otherwise));
+    if (layer.config.flag(flag, true)) {
+      builder.set(layer.name + suffix, builder.read(layer.place, number++, variable, {channels}).values);
+    } else {
+      builder.count(layer.name, {channels});
+      builder.set(layer.name + suffix, std::vector<float>(static_cast<std::size_t>(channels), otherwise));
+    }
   };
   set("scale", "gamma", "-0", 1);
   set("center", "beta", "-0-bias", 0);

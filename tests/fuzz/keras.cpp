@@ -19,14 +19,17 @@ class Halves final : public convert::keras::Contents {
   std::string version() const override { return version_; }
   convert::keras::Array read(convert::keras::Place const&, std::size_t, std::string_view,
                              std::vector<Index> const& shape) override {
+    return {shape, std::vector<float>(static_cast<std::size_t>(count("", shape)), 0.5f)};
+  }
+  Index count(std::string const&, std::vector<Index> const& shape) override {
     Index values = 1;
     for (Index const extent : shape) {
-      fuzz::demand(extent >= 0, "a variable has an extent below 0");
+      fuzz::demand(extent > 0, "a variable has an extent below 1");
       if (extent > left_ / values) throw FormatError{"has more values than the file may unpack to"};
-      values = std::max<Index>(values * extent, 1);
+      values *= extent;
     }
     left_ -= values;
-    return {shape, std::vector<float>(static_cast<std::size_t>(values), 0.5f)};
+    return values;
   }
 
  private:

@@ -315,6 +315,8 @@ put("keras", "deep", b"[" * 500)
 put("keras", "not-utf-8", b'{"class_name":"\xff"}')
 put("keras", "cut-in-the-middle", sequential([2], ("Dense", {"units": 2, "use_bias": True, "activation": "relu"}))[:150])
 put("keras", "units-of-2-24", sequential([2**24], ("Dense", {"units": 2**24, "use_bias": True, "activation": "relu"})))
+put("keras", "slopes-of-2-32", sequential([16, 16, 2**24], ("PReLU", {"shared_axes": [3]})))
+put("keras", "ones-of-2-30", sequential([2**24], *[("LayerNormalization", {"scale": False, "center": False})] * 32))
 put("keras", "extents-of-2-72", sequential([2**24] * 3, ("Flatten", {})))
 
 
