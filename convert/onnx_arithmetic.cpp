@@ -136,8 +136,8 @@ void where(Call& call) {
 Tensor fold_where(Call const& call) {
   Tensor const &condition = call.constant(0, "its condition"), &a = call.constant(1, "a"), &b = call.constant(2, "b");
   auto const shape = repeated_shape(repeated_shape(condition.shape, a.shape), b.shape);
-  auto const of = places_in(condition.shape, shape), of_a = places_in(a.shape, shape), of_b = places_in(b.shape, shape);
   Tensor result = tensor_for(call, a.type, shape);
+  auto const of = places_in(condition.shape, shape), of_a = places_in(a.shape, shape), of_b = places_in(b.shape, shape);
   for (std::size_t i = 0; i < of.size(); ++i) {
     bool const first = integer_at(condition, of[i]) != Int{};
     if (a.floating()) {

@@ -163,7 +163,7 @@ Tensor range(Call const& call) {
                            : std::ceil((static_cast<double>(last.factor) - static_cast<double>(first.factor)) /
                                        static_cast<double>(by.factor));
   if (!(count <= 1e8) || by.factor == 0) refuse("it has an impossible number of values");
-  Tensor result = tensor_for(call, start.type, {std::max<Index>(0, static_cast<Index>(count))});
+  Tensor result = tensor_for(call, start.type, {static_cast<Index>(std::max(0.0, count))});
   for (std::size_t i = 0; i < result.ints.size(); ++i) result.ints[i] = first + Int{static_cast<Index>(i)} * by;
   return result;
 }

@@ -1,5 +1,7 @@
 #include "onnx_constants.hpp"
 
+#include "weights.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -90,18 +92,14 @@ float float_at(Tensor const& tensor, std::size_t i) {
 }
 
 Tensor tensor_for(Call const& call, Type type, std::vector<Index> shape) {
-  Index size = 1;
-  for (Index const extent : shape) {
-    if (extent < 0) refuse("a constant would have the extent " + std::to_string(extent));
-    if (extent > 0 && size > max_values / extent) refuse("a constant would have more than 2^33 values");
-    size *= extent;
-  }
-  call.network.count_constant(size);
+  auto const size = size_of(shape);
+  if (!size) refuse("a constant would have the impossible shape " + persist::text(shape));
+  call.network.count_constant(*size);
   Tensor tensor{.type = type, .shape = std::move(shape)};
   if (tensor.floating()) {
-    tensor.floats.resize(static_cast<std::size_t>(size));
+    tensor.floats.resize(static_cast<std::size_t>(*size));
   } else {
-    tensor.ints.resize(static_cast<std::size_t>(size));
+    tensor.ints.resize(static_cast<std::size_t>(*size));
   }
   return tensor;
 }

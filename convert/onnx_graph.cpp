@@ -78,6 +78,18 @@ class Order {
 
 }  // namespace
 
+std::optional<Index> size_of(std::vector<Index> const& shape) {
+  Index places = 1;
+  bool none = false;
+  for (Index const extent : shape) {
+    if (extent < 0 || (extent > 0 && places > max_values / extent)) return {};
+    none = none || extent == 0;
+    places *= std::max<Index>(extent, 1);
+  }
+  if (none && places > max_empty) return {};
+  return none ? 0 : places;
+}
+
 std::string described(Node const& node) {
   std::string const& name = !node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0];
   return printable(node.domain.empty() ? node.op : node.domain + "." + node.op) + " '" + printable(name) + "'";

@@ -61,8 +61,12 @@ struct Tensor {
 };
 using Constant = std::shared_ptr<Tensor const>;
 
-/// Most values of a constant that is computed from others, or read.
-inline constexpr Index max_values = Index{1} << 33;
+/// Most values of a constant that is computed from others, or read; and most places along the other axes of one that
+/// has none because an extent is 0, since some operators go through these.
+inline constexpr Index max_values = Index{1} << 33, max_empty = Index{1} << 16;
+
+/// The number of values of a constant of that shape. Nothing if an extent is below 0 or there are more than these.
+std::optional<Index> size_of(std::vector<Index> const& shape);
 
 struct Unreadable {  // a graph, for example
 };

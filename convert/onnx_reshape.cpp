@@ -125,9 +125,7 @@ Tensor fold_reshape(Call const& call) {
     shape.push_back(value);
   }
   if (open >= 0) shape[static_cast<std::size_t>(open)] = known == 0 ? 0 : x.size() / known;
-  Index size = 1;
-  for (Index const extent : shape) size *= std::max<Index>(extent, 0);
-  if (size != x.size() || std::ranges::count(shape, -1) > 0) refuse("its shape has another number of values");
+  if (size_of(shape) != x.size()) refuse("its shape has another number of values");
   return shaped(x, shape);
 }
 

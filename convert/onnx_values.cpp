@@ -7,6 +7,7 @@
 #include "data/stored_numbers.hpp"
 #include "weights.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -161,18 +162,16 @@ Tensor tensor_of(proto::Tensor& message) {
   Tensor tensor{.type = static_cast<Type>(message.data_type()), .origin = message.name()};
   if (width_of(tensor.type) == 0)
     throw UnsupportedError{"has values of ONNX's type " + std::to_string(message.data_type()) + ", which is not read"};
-  Index size = 1;
-  for (Index const extent : message.dims()) {
-    bool const possible = extent >= 0 && (extent == 0 || size <= max_values / extent);
-    if (!possible || tensor.shape.size() == Shape::max_rank) {
-      throw FormatError{"has an impossible shape of " + std::to_string(message.dims_size()) +
-                        " axes, one of them with the extent " + std::to_string(extent)};
-    }
-    tensor.shape.push_back(extent);
-    size *= extent;
+  if (static_cast<std::size_t>(message.dims_size()) <= Shape::max_rank)
+    tensor.shape.assign(message.dims().begin(), message.dims().end());
+  auto const size = size_of(tensor.shape);
+  if (static_cast<std::size_t>(message.dims_size()) > Shape::max_rank || !size) {
+    throw FormatError{"has an impossible shape of " + std::to_string(message.dims_size()) +
+                      " axes, the longest of which has the extent " +
+                      std::to_string(*std::ranges::max_element(message.dims()))};
   }
   std::size_t const count = count_of(message, tensor.type);
-  if (static_cast<Index>(count) != size) wrong_count(count, size, tensor);
+  if (static_cast<Index>(count) != *size) wrong_count(count, *size, tensor);
   if (tensor.floating()) {
     read_floats(message, tensor);
   } else {

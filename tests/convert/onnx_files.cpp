@@ -157,6 +157,30 @@ TEST_CASE("an ONNX model cannot make constants or names that fill the memory") {
   CHECK(refused<UnsupportedError>(large.bytes()) ==
         "1 operator is in the way: ConstantOfShape 'large': the constants that are computed of others have more than "
         "2^24 values");
+  Model wide = relu();
+  std::vector<float> const zeros(1 << 12);
+  wide.nodes = node("Where", "wide", {"w", "a", "b"}, {"c"}) + node("Add", "add", {"x", "c"}, {"y"});
+  wide.constants = constant(tensor("w", {1 << 12, 1, 1}, zeros)) + constant(tensor("a", {1 << 12, 1}, zeros)) +
+                   constant(tensor("b", {1 << 12}, zeros));
+  CHECK(refused<UnsupportedError>(wide.bytes()) ==
+        "1 operator is in the way: Where 'wide': a constant would have the impossible shape [4096, 4096, 4096]");
+  Model repeated = relu();
+  repeated.nodes = node("Mul", "repeated", {"x", "w"}, {"y"});
+  repeated.inputs = input("x", {1, 2, 2, 1 << 24});
+  repeated.constants = constant(tensor("w", {2, 2, 1}, {1, 2, 3, 4}));
+  CHECK(refused<UnsupportedError>(repeated.bytes()) ==
+        "1 operator is in the way: Mul 'repeated': the constants that are computed of others have more than 2^24 "
+        "values");
+  std::int64_t const far = std::int64_t{1} << 62;
+  Model empty = relu();
+  empty.constants = constant(tensor("w", {0, far, far}, {}));
+  CHECK(refused<FormatError>(empty.bytes()) ==
+        "initializer 'w': has an impossible shape of 3 axes, the longest of which has the extent 4611686018427387904");
+  empty.nodes = node("Reshape", "view", {"w", "s"}, {"v"}, attribute("allowzero", 1)) +
+                node("Transpose", "turn", {"v"}, {"c"}) + node("Add", "add", {"x", "c"}, {"y"});
+  empty.constants = constant(tensor("w", {0}, {})) + constant(integers("s", {0, far, far}));
+  CHECK(refused<UnsupportedError>(empty.bytes()) ==
+        "1 operator is in the way: Reshape 'view': its shape has another number of values");
   std::string many;
   for (int i = 0; i < 1 << 18; ++i) many += part(1, "");
   Model names = relu();

@@ -669,5 +669,10 @@ put("onnx", "external", onnx_model(onnx_node(b"Add", b"x", b"w"), onnx_tensor(b"
 put("onnx", "extents-overflow", onnx_model(onnx_node(b"Add", b"x", b"w"), onnx_tensor(b"w", [2**40] * 4, whole)))
 put("onnx", "constant-of-2-40", onnx_model(onnx_node(b"ConstantOfShape", b"s"), onnx_tensor(b"s", [1], whole + part(7, varint(2**40)))))
 put("onnx", "expand-to-2-40", onnx_model(onnx_node(b"Expand", b"x", b"s"), onnx_tensor(b"s", [3], whole + part(7, varint(2**40) + varint(1) + varint(3)))))
+axes_of_1024 = [(b"abc"[axis : axis + 1], [1024 if i == axis else 1 for i in range(3)]) for axis in range(3)]
+put("onnx", "where-of-2-30", onnx_model(onnx_node(b"Where", b"a", b"b", b"c"), b"".join(
+    onnx_tensor(name, dims, whole + part(7, b"\1" * 1024)) for name, dims in axes_of_1024)))
+put("onnx", "places-without-values", onnx_model(onnx_node(b"Transpose", b"w"), onnx_tensor(b"w", [0, 2**62, 2**62], whole)))
+put("onnx", "many-places-without-values", onnx_model(onnx_node(b"Transpose", b"w"), onnx_tensor(b"w", [0, 2**33], whole)))
 put("onnx", "output-without-name", onnx_model(onnx_node(b"Relu", b"x"), output=b""))
 put("onnx", "many-nodes", onnx_model(part(1, b"") * 4096))
