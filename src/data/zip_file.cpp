@@ -56,6 +56,7 @@ class ZipFile {
   }
   std::vector<ZipEntry> entries() const {
     std::vector<ZipEntry> all;
+    std::uint64_t packed = 0;
     for_each([&](std::string const& name, Bytes entry, Bytes extra) {
       if (all.size() == max_entries) malformed("has more than " + std::to_string(max_entries) + " members");
       all.push_back({.member = {.name = name}});
@@ -64,6 +65,9 @@ class ZipFile {
       } catch (Error const&) {
         all.back().unreadable = std::current_exception();
       }
+      // Members may be read in time linear in the file's size, since they do not share their bytes.
+      if ((packed += all.back().member.packed) > file_.size())
+        malformed("its members have together more bytes than the file, so that they overlap");
     });
     return all;
   }

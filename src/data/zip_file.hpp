@@ -20,7 +20,7 @@ struct ZipEntry {
   std::exception_ptr unreadable = {};
 };
 /// All members in the order of the directory; names may be there twice. Throws FileError, or FormatError if the file is
-/// no zip file or has more than 2^16 members.
+/// no zip file, has more than 2^16 members, or members that have together more bytes than it.
 std::vector<ZipEntry> zip_entries(std::string const& path);
 /// Their names, also of members that could not be read.
 std::vector<std::string> zip_names(std::string const& path);

@@ -81,6 +81,23 @@ std::string damaged_npz(int layers) {
   return bytes;
 }
 
+/// The members of one layer, each of which is so many times in the directory.
+std::string overlapping_npz(std::size_t times) {
+  persist::Model model{.name = "net", .config = one_layer()};
+  model.weights = {{"l-0", {1, 2}, {1, 2}}, {"l-0-bias", {1, 1}, {3}}};
+  TemporaryFolder const folder;
+  write_npz(folder / "a.npz", model);
+  std::string const bytes = content(folder / "a.npz");
+  auto const directory = bytes.find("PK\1\2"), end = bytes.find("PK\6\6");
+  std::string const entries = repeated(bytes.substr(directory, end - directory), times);
+  std::string last = bytes.substr(end);  // a record with the directory's size, and one with the place of the first
+  for (std::size_t i = 0; i < 8; ++i) {
+    last[40 + i] = static_cast<char>(entries.size() >> 8 * i);
+    last[56 + 8 + i] = static_cast<char>((directory + entries.size()) >> 8 * i);
+  }
+  return bytes.substr(0, directory) + entries + last;
+}
+
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 }  // namespace
@@ -124,4 +141,11 @@ TEST_CASE("a member of a .npz file that cannot be read costs no more than others
   CHECK(few.said.empty());
   CHECK(many.said.empty());
   CHECK(many.requested < 5 * few.requested);  // it would be 16 times as much if each read the directory again
+}
+
+TEST_CASE("members of a .npz file that share their bytes are refused") {
+  auto const read = [](auto const& path) { return read_npz(path, one_layer()); };
+  CHECK(outcome_of(overlapping_npz(1), read).said.empty());
+  CHECK(outcome_of(overlapping_npz(100), read).said ==
+        "its members have together more bytes than the file, so that they overlap");
 }

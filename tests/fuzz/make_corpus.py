@@ -368,6 +368,10 @@ for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DE
 put("npz", "halves", archive([("l.bias.npy", npy(header("<f2", "(1,)"), b"\x00\x3c"))]))
 put("npz", "bomb", archive([("l.weight.npy", npy(header("<f4", "(524288,)"), bytes(1 << 21)))]))
 put("npz", "twice", archive([arrays[0], arrays[0]]))
+whole = archive([arrays[0]])
+begin, end = whole.index(b"PK\1\2"), whole.index(b"PK\5\6")
+overlap = whole[begin:end] * 16
+put("npz", "overlap", whole[:begin] + overlap + whole[end : end + 12] + struct.pack("<I", len(overlap)) + whole[end + 16 :])
 put("npz", "pickle", archive([("archive/data.pkl", b"\x80\x02.")]))
 
 table = b'a,b,c\n1,u,2\n3,"v",4\n'
