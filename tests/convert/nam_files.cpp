@@ -255,7 +255,7 @@ TEST_CASE("models of guitarists sound as the player of their format plays them")
 
 TEST_CASE("a .nam file is known by its content, however late it says what it is") {
   TemporaryFolder folder;
-  auto const format = [&](std::string const& text) { return format_of_content(folder.put("a", text)); };
+  auto const format = [&](std::string const& json) { return format_of_content(folder.put("a", json)); };
   for (std::size_t const before : {0u, 4090u, 5000u, 65536u + 4090u, 1u << 20}) {
     std::string const blank(before, ' ');
     CHECK(format("{" + blank + R"("metadata": {"name": "\"architecture\""}, "architecture": "LSTM"})") == "nam");
