@@ -5,6 +5,8 @@
 #include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/tanh.hpp>
 
+#include <limits>
+
 using namespace coldpress;
 using namespace coldpress::test;
 
@@ -168,32 +170,38 @@ TEST_CASE("sequences of random shapes") {
 }
 
 TEST_CASE("the order of an image's sums does not depend on the batch, nor on blocks") {
+  auto const compare_alone = [](Convolution const& c, Shape const& in) {
+    INFO(text(c, in));
+    ConvolutionGeometry const g = c.geometry(in);
+    Shape const weights = c.parameters(in)[0].shape;
+    Index const out = g.outputs * g.positions();
+    Made<Cpu> const all{g, weights, 21, false, 1};
+    Cpu backend;
+    std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {false, false})),
+                               std::numeric_limits<float>::quiet_NaN());
+    backend.scratch = scratch.data();
+    numbers = Random{1};
+    auto x = Matrix<Cpu>::random_values(21, in.size(), false);
+    Matrix<Cpu>::random_values(21, out);
+    auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
+    auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
+    Matrix<Cpu> y{21, out, false};
+    for (Index i = 0; i < 21; ++i) {
+      backend.convolve(g, Rows<float const>{x.rows().row(i), 1, in.size(), in.size()}, weight.data(), bias.data(),
+                       Rows<float>{y.rows().row(i), 1, out, out}, PostOps<Chain<>, float>{}, nullptr);
+    }
+    CHECK(y.values() == all.y);
+  };
   for (Convolution const& c : {Convolution{.num_output = 7, .filter_shape = 3},
                                Convolution{.num_output = 7, .filter_shape = 3, .stride = 2, .padding = 2},
                                Convolution{.num_output = 7, .filter_shape = 1},
                                Convolution{.num_output = 12, .filter_shape = 3, .stride = 2, .padding = 1, .groups = 6},
                                Convolution{.num_output = 6, .filter_shape = 3, .padding = 1, .groups = 6}}) {
-    for (Shape const in : {Shape{6, 5, 5}, Shape{6, 17, 20}, Shape{6, 12, 12}}) {
-      ConvolutionGeometry const g = c.geometry(in);
-      Shape const weights = c.parameters(in)[0].shape;
-      Index const out = g.outputs * g.positions();
-      Made<Cpu> const all{g, weights, 21, false, 1};
-      Cpu backend;
-      std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {false, false})));
-      backend.scratch = scratch.data();
-      numbers = Random{1};
-      auto x = Matrix<Cpu>::random_values(21, in.size(), false);
-      Matrix<Cpu>::random_values(21, out);
-      auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
-      auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
-      Matrix<Cpu> y{21, out, false};
-      for (Index i = 0; i < 21; ++i) {
-        backend.convolve(g, Rows<float const>{x.rows().row(i), 1, in.size(), in.size()}, weight.data(), bias.data(),
-                         Rows<float>{y.rows().row(i), 1, out, out}, PostOps<Chain<>, float>{}, nullptr);
-      }
-      CHECK(y.values() == all.y);
-    }
+    for (Shape const in : {Shape{6, 5, 5}, Shape{6, 17, 20}, Shape{6, 12, 12}}) compare_alone(c, in);
   }
+  // Some channels at a time, in blocks and in panels.
+  for (Shape const in : {Shape{45, 7, 7}, Shape{45, 17, 20}, Shape{90, 17, 20}})
+    compare_alone({.num_output = 7, .filter_shape = 3}, in);
 }
 
 TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<float>) {

@@ -181,11 +181,14 @@ struct Layout {
 ///
 /// The taps of an image that differ only in height see the same rows. With a vertical stride of 1 they share them: the
 /// panel then has one row per channel and horizontal tap, and a vertical tap is an offset in it.
+///
+/// A `backward` panel is that of an input gradient, and so of the forward pass of a transposed convolution.
 struct Panel {
-  static constexpr Index slack = 16;                         // floats on either side, for whole vectors that exceed it
-  static constexpr Index most_depth = 320, most_lines = 72;  // of 64 columns of which 18 KB stay in the L1 cache
+  static constexpr Index slack = 16;  // floats on either side, for whole vectors that exceed it
+  /// Sums of more terms are computed some channels at a time. So many rows of 64 columns, 18 KB, stay in the L1 cache.
+  static constexpr Index most_depth = 320, most_lines = 72;
   bool sequence, shared;
-  bool in_place;              // whether the outputs are written where they belong
+  bool direct;                // whether the outputs are written where they belong
   Index images, rows, width;  // of the output
   Index more;                 // additional rows that the window sees, where rows are shared
   Index depth, outputs;       // of a group
@@ -196,7 +199,7 @@ struct Panel {
   constexpr explicit Panel(ConvolutionGeometry const& g, bool backward = false)
       : sequence(g.sequence),
         shared(false),
-        in_place(false),
+        direct(false),
         images(1),
         rows(g.height.out),
         width(g.width.out),
@@ -215,7 +218,7 @@ struct Panel {
     }
     if (!sequence && !backward && depth > most_depth) {
       Index const each = lines / packed;  // of a channel
-      packed = freestanding::max<Index>(1, most_lines / each);
+      packed = freestanding::within<Index>(most_lines / each, 1, packed);
       lines = packed * each;
     }
     if (sequence) {
@@ -232,7 +235,7 @@ struct Panel {
       Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
-    in_place = !backward && images == 1;
+    direct = !backward && images == 1;
     channels = freestanding::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
   /// The number of positions of a whole panel, and the distance between its rows in floats. A panel is {lines,
@@ -246,7 +249,7 @@ struct Panel {
   /// The distance between the rows of what the taps of a sequence see in the gradient of the outputs.
   constexpr Index back_pitch(Index taps) const { return Layout::pitch(taps * outputs); }
   constexpr Index size() const { return lines * pitch(); }
-  constexpr Index output_size() const { return in_place ? 0 : (sequence ? rows : outputs) * output_pitch(); }
+  constexpr Index output_size() const { return direct ? 0 : (sequence ? rows : outputs) * output_pitch(); }
   /// The floats of the panel that the input gradient uses: one row for every tap of some channels or, for a sequence,
   /// for every step of the input.
   constexpr Index gradient_size(ConvolutionGeometry const& g) const {

@@ -49,11 +49,11 @@ struct Channels {
 COLDPRESS_INLINE void copy_over(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes) store(to + i, load_row(from + i, n - i));
 }
-/// The same for n floats of which one lies between each two.
-COLDPRESS_INLINE void copy_every_other_over(float* to, float const* from, Index n) {
+/// The same for n floats, every second one from `from` on.
+COLDPRESS_INLINE void copy_every_second_over(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes, from += 2 * lanes) {
     Index const left = 2 * (n - i) - 1;
-    store(to + i, even_lanes(load_row(from, left), load_row(from + lanes, left > lanes ? left - lanes : 0)));
+    store(to + i, every_second<0>(load_row(from, left), load_row(from + lanes, left > lanes ? left - lanes : 0)));
   }
 }
 COLDPRESS_INLINE void copy(float* to, float const* from, Index n) {
@@ -124,7 +124,7 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
       if (stride == 1) {
         copy_over(to, from, count);
       } else if (stride == 2) {
-        copy_every_other_over(to, from, count);
+        copy_every_second_over(to, from, count);
       } else {
         for (Index j = 0; j < count; ++j) to[j] = from[j * stride];
       }

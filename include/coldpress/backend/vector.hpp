@@ -312,13 +312,6 @@ COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
   }
   (std::make_integer_sequence<int, lanes>{});
 }
-/// The lanes of a with even numbers, then those of b.
-COLDPRESS_INLINE Vector even_lanes(Vector a, Vector b) {
-  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
-    return __builtin_shufflevector(a, b, (2 * l)...);
-  }
-  (std::make_integer_sequence<int, lanes>{});
-}
 /// A vector whose upper half is `distance` floats after its lower half.
 COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
   typedef float Half __attribute__((vector_size(2 * lanes)));

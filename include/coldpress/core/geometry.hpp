@@ -144,9 +144,9 @@ struct ConvolutionGeometry {
   /// Values per image, of the input and of the output.
   constexpr Index in() const { return channels * height.in * width.in; }
   constexpr Index out() const { return outputs * positions(); }
-  /// Whether blocks of images (core/rows.hpp) are convolved together. They are, unless a block is too large for a core's
-  /// cache: docs/convolution.md has what was measured.
-  constexpr bool in_blocks() const { return !sequence && in() <= Index{3} << 13 && out() <= Index{1} << 15; }
+  /// Whether blocks of images (core/rows.hpp) are convolved together. They are, unless a block of what is read is too
+  /// large for a core's cache: docs/convolution.md has what was measured.
+  constexpr bool in_blocks() const { return !sequence && in() <= Index{3} << 13 && out() <= Index{1} << 18; }
   /// The number of steps before a sequence that still take part in its first output.
   constexpr Index past() const { return height.padding; }
   /// Values per sample that a stream carries to the next call: for each past step its input or the output sums so far,
