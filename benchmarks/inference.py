@@ -4,7 +4,7 @@
 Usage: taskset -c CORE benchmarks/inference.py --command build/release/tools/coldpress [--seconds S] [--rounds N] [MODEL ...]
 Needs PyTorch, torchvision for ResNet-18, onnxruntime and the package coldpress (PYTHONPATH=build/release/python). Each model
 is exported by PyTorch to ONNX, with a batch axis of any size, the file that onnxruntime and coldpress read. All get the same
-minibatch, and outputs that differ from PyTorch's by more than 1e-5 of the largest are an error. The contenders are timed in
+minibatch; outputs of coldpress in Python and of onnxruntime that differ from PyTorch's by more than 1e-5 of the largest are an error. The contenders are timed in
 turn, N times each; a time is the median over all rounds. From C++, `coldpress bench` measures the same file and minibatch.
 """
 import argparse

@@ -14,7 +14,7 @@ constexpr std::size_t max_parts = std::size_t{1} << 20;  // a model of 10,000 la
 constexpr std::size_t max_file = std::size_t{1} << 26;   // the largest real models have some 2^20 bytes
 constexpr std::size_t max_shown = 40;
 
-/// Copies of values and their texts are made by recursion. A list, an object or a text takes up to 40 times the bytes
+/// Copies of values and their texts are made by recursion. A list, an object or a text takes up to 65 times the bytes
 /// that it has in the file, so that there may not be many, while of numbers there may be as many as the file has.
 void check_structure(std::string_view text) {
   int depth = 0;

@@ -49,11 +49,9 @@ std::vector<double> times_of(double seconds, bool singly, Call call) {
 }
 
 /// Noise that swells: it is neither silence nor the same from block to block.
-std::vector<float> noise(Index size) {
-  std::vector<float> x(static_cast<std::size_t>(size));
+void fill_with_noise(std::span<float> x) {
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = (RandomStream{1}.uniform(i) - 0.5f) * (0.5f + 0.5f * std::sin(static_cast<float>(i) * 1e-3f));
-  return x;
 }
 
 void bench_stream(Options const& options) {
@@ -61,7 +59,8 @@ void bench_stream(Options const& options) {
   dynamic::Stream through{played.network, options.block};
   through.warm_up();
   constexpr Index blocks = 256;
-  std::vector<float> const x = noise(played.in() * options.block * blocks);
+  std::vector<float> x(static_cast<std::size_t>(played.in() * options.block * blocks));
+  fill_with_noise(x);
   std::vector<float> y(static_cast<std::size_t>(played.out() * options.block));
   std::size_t const size = x.size() / blocks;
   std::size_t n = 0;
@@ -77,29 +76,41 @@ void bench_stream(Options const& options) {
               static_cast<double>(options.block) / rate / median, rate);
 }
 
-void bench_minibatches(Options const& options) {
-  dynamic::Layer network = with_context(
-      [&] { return persist::layer_of(options.computing.open(), convert::read_network(options.model).model); },
-      [&](Error& error) { error.in_file(options.model); });
-  network.set_mode(dynamic::Mode::inference);
+/// A minibatch for each input: noise, or what the user gives for the only one.
+std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Options const& options) {
   std::vector<dynamic::SharedTensor> inputs;
   for (Shape const& shape : network.input_shapes()) {
-    auto const x = noise(options.batch * shape.size());
-    std::ranges::copy(x, inputs.emplace_back(std::vector{options.batch, shape.size()}).write_only().begin());
+    auto const& tensor = inputs.emplace_back(std::vector{options.batch, shape.size()});
+    if (options.input.empty()) fill_with_noise(tensor.write_only());
   }
-  if (!options.input.empty()) {
-    auto const given = data::read_npy(options.input).values;
-    if (inputs.size() != 1 || static_cast<Index>(given.size()) != inputs[0].size())
-      throw DataError{"'" + options.input + "' has " + counted(static_cast<Index>(given.size()), "value") + ", and " +
-                      counted(options.batch, "sample") + " for " + counted(std::ssize(inputs), "input") + " have " +
-                      std::to_string(inputs[0].size())};
-    std::ranges::copy(given, inputs[0].write_only().begin());
-  }
+  if (options.input.empty()) return inputs;
+  if (inputs.size() != 1)
+    throw DataError{"--input is for a network of one input, and '" + options.model + "' has " +
+                    std::to_string(inputs.size())};
+  data::NpyArray const given = data::read_npy(options.input);
+  Index const samples = given.extents.empty() ? 1 : given.extents[0], size = network.input_shape().size(),
+              found = samples > 0 ? static_cast<Index>(given.values.size()) / samples : 0;
+  if (samples != options.batch || found != size)
+    throw DataError{"'" + options.input + "' has " + counted(samples, "sample") + " of " + counted(found, "value") +
+                    ", expected " + std::to_string(options.batch) + " of " + std::to_string(size)};
+  std::ranges::copy(given.values, inputs[0].write_only().begin());
+  return inputs;
+}
+
+void bench_minibatches(Options const& options) {
+  dynamic::Backend const backend = options.computing.open();
+  auto const model = convert::read_network(options.model).model;
+  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model); },
+                                        [&](Error& error) { error.in_file(options.model); });
+  network.set_mode(dynamic::Mode::inference);
+  auto const inputs = inputs_for(network, options);
   auto const times = times_of(options.seconds, false, [&] { network.forward(inputs)[0].read(); });
   double const median = times[times.size() / 2];
-  std::printf("minibatches of %s: %.4g us each (median; %.4g us at least)\n", counted(options.batch, "sample").c_str(),
+  std::printf("minibatches of %s: %.2f us each (median; %.2f us at least)\n", counted(options.batch, "sample").c_str(),
               median * 1e6, times[0] * 1e6);
-  std::printf("%.4g samples per second\n", static_cast<double>(options.batch) / median);
+  std::printf("%.1f samples per second\n", static_cast<double>(options.batch) / median);
+  if (std::ranges::any_of(network.forward(inputs)[0].read(), [](float y) { return std::isnan(y); }))
+    std::printf("the outputs are not numbers: give the network a minibatch that it can read with --input\n");
 }
 
 }  // namespace
@@ -114,7 +125,7 @@ void add_bench(CLI::App& app) {
           ->check(at_least_1())
           ->excludes("--block")
           ->excludes("--size");
-  command->add_option("--input", options->input, "The minibatch, as a .npy array; noise if there is none")
+  command->add_option("--input", options->input, "The minibatch, {N, ...} in a .npy file; noise if there is none")
       ->type_name(file)
       ->needs(batch);
   command->add_option("--seconds", options->seconds, "How long to measure")

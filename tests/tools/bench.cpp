@@ -51,11 +51,33 @@ TEST_CASE("bench computes the minibatch that it is given") {
   std::string const x = c.folder / "x.npy";
   data::write_npy(x, std::vector<Index>{5, 4}, std::vector<float>(20));
   output(c.bench({"--batch", "5", "--input", x}));
-  CHECK(failure(c.bench({"--batch", "6", "--input", x})) ==
-        "'" + x + "' has 20 values, and 6 samples for 1 input have 24");
+  CHECK(failure(c.bench({"--batch", "6", "--input", x})) == "'" + x + "' has 5 samples of 4 values, expected 6 of 4");
+  data::write_npy(x, std::vector<Index>{4, 5}, std::vector<float>(20));
+  CHECK(failure(c.bench({"--batch", "5", "--input", x})) == "'" + x + "' has 4 samples of 5 values, expected 5 of 4");
   CHECK(run(c.bench({"--input", x})).code == 2);
   CHECK(run(c.bench({"--batch", "5", "--block", "2"})).code == 2);
   CHECK(run(c.bench({"--batch", "0"})).code == 2);
+}
+
+TEST_CASE("bench says when noise is nothing that a network can read") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const model = folder / "words.juice", x = folder / "x.npy";
+  dynamic::SequentialConfig net;
+  net.add_input("words", {3}).add_layer({"table", Embedding{.vocabulary = 5, .features = 2}});
+  dynamic::Layer::from_config(dynamic::Backend{}, {"net", net}, {}, 5).save(model);
+  std::vector<std::string> const bench{"bench", "--model", model, "--seconds", "0.01", "--batch", "2"};
+  CHECK(output(bench).ends_with("give the network a minibatch that it can read with --input\n"));
+  data::write_npy(x, std::vector<Index>{2, 3}, std::vector<float>{0, 1, 2, 3, 4, 0});
+  auto with_words = bench;
+  with_words.insert(with_words.end(), {"--input", x});
+  CHECK(output(with_words).ends_with(" samples per second\n"));
+}
+
+TEST_CASE("bench refuses a minibatch that no memory holds") {
+  if (!has_command()) return;
+  Case const c;
+  for (char const* batch : {"1099511627776", "549755813888"}) CHECK(failure(c.bench({"--batch", batch})) != "");
 }
 
 }  // namespace
