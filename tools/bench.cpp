@@ -54,8 +54,8 @@ void fill_with_noise(std::span<float> x) {
     x[i] = (RandomStream{1}.uniform(i) - 0.5f) * (0.5f + 0.5f * std::sin(static_cast<float>(i) * 1e-3f));
 }
 
-void bench_stream(Options const& options) {
-  Streamed const played = open_streamed(options, options.computing.open());
+/// The times of blocks of a stream that is never silent.
+std::vector<double> stream_times(Streamed const& played, Options const& options) {
   dynamic::Stream through{played.network, options.block};
   through.warm_up();
   constexpr Index blocks = 256;
@@ -64,10 +64,16 @@ void bench_stream(Options const& options) {
   std::vector<float> y(static_cast<std::size_t>(played.out() * options.block));
   std::size_t const size = x.size() / blocks;
   std::size_t n = 0;
-  auto const times = times_of(options.seconds, true, [&] {
+  return times_of(options.seconds, true, [&] {
     through.process({x.data() + n * size, size}, y);
     n = (n + 1) % blocks;
   });
+}
+
+void bench_stream(Options const& options) {
+  Streamed const played = open_streamed(options, options.computing.open());
+  auto const times =
+      with_context([&] { return stream_times(played, options); }, [&](Error& error) { error.in_file(options.model); });
   double const median = times[times.size() / 2], rate = played.sample_rate.value_or(48000);
   std::printf("blocks of %s: %.2f us each (median; %.2f us at least, %.2f us in 999 of 1,000 calls)\n",
               counted(options.block, "step").c_str(), median * 1e6, times[0] * 1e6,
