@@ -4,8 +4,9 @@
 Usage: taskset -c CORE benchmarks/inference.py --command build/release/tools/coldpress [--seconds S] [--rounds N] [MODEL ...]
 Needs PyTorch, torchvision for ResNet-18, onnxruntime and the package coldpress (PYTHONPATH=build/release/python). Each model
 is exported by PyTorch to ONNX, with a batch axis of any size, the file that onnxruntime and coldpress read. All get the same
-minibatch; outputs of coldpress in Python and of onnxruntime that differ from PyTorch's by more than 1e-5 of the largest are an error. The contenders are timed in
-turn, N times each; a time is the median over all rounds. From C++, `coldpress bench` measures the same file and minibatch.
+minibatch; outputs of coldpress in Python and of onnxruntime that differ from PyTorch's by more than 1e-5 of the largest are
+an error. The contenders are timed in turn, N times each; a time is the median over all rounds. From C++, `coldpress bench`
+measures the same file and minibatch.
 """
 import argparse
 import os
@@ -22,18 +23,7 @@ import torch
 from torch import nn
 
 import coldpress
-
-
-def mlp(sizes, activation):
-    layers = []
-    for inputs, outputs in zip(sizes, sizes[1:]):
-        layers += [nn.Linear(inputs, outputs), activation()]
-    return nn.Sequential(*layers[:-1])
-
-
-def lenet():
-    return nn.Sequential(nn.Conv2d(1, 20, 5), nn.MaxPool2d(2), nn.Conv2d(20, 50, 5), nn.MaxPool2d(2), nn.Flatten(),
-                         nn.Linear(800, 500), nn.ReLU(), nn.Linear(500, 10))
+from pytorch import lenet, mlp  # beside this file
 
 
 def resnet18():
