@@ -1,5 +1,6 @@
 #include <coldpress/convert/keras.hpp>
 
+#include "convert/built.hpp"
 #include "convert/outputs.hpp"
 #include "data/files.hpp"
 
@@ -24,14 +25,7 @@ using convert_test::difference;
 std::string file(std::string const& name) { return convert_test::in_source("keras/" + name); }
 
 bool has_keras() {
-  try {
-    static_cast<void>(read_keras("missing"));
-  } catch (UnsupportedError const&) {
-    WARN("skipped: coldpress::convert was built without HDF5 or nlohmann-json");
-    return false;
-  } catch (Error const&) {
-  }
-  return true;
+  return convert_test::built_with("HDF5 or nlohmann-json", [] { static_cast<void>(read_keras("missing")); });
 }
 
 /// {N, height, width, channels} as {N, channels, height, width}; others as they are.

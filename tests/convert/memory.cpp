@@ -4,6 +4,7 @@
 #include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
 
+#include "convert/built.hpp"
 #include "data/files.hpp"
 #include "support/heap.hpp"
 
@@ -43,14 +44,7 @@ Outcome outcome_of(std::string const& bytes, Reader const& read) {
 }
 
 bool reads_json() {
-  try {
-    static_cast<void>(read_rtneural("missing"));
-  } catch (UnsupportedError const&) {
-    WARN("skipped: coldpress::convert was built without nlohmann-json");
-    return false;
-  } catch (Error const&) {
-  }
-  return true;
+  return convert_test::built_with("nlohmann-json", [] { static_cast<void>(read_rtneural("missing")); });
 }
 
 std::string repeated(std::string const& part, std::size_t count) {

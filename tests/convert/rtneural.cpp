@@ -1,5 +1,6 @@
 #include <coldpress/convert/rtneural.hpp>
 
+#include "convert/built.hpp"
 #include "convert/outputs.hpp"
 #include "data/files.hpp"
 
@@ -16,14 +17,7 @@ using convert_test::difference;
 std::string file(std::string const& name) { return convert_test::in_source("keras/" + name); }
 
 bool has_rtneural() {
-  try {
-    static_cast<void>(read_rtneural("missing"));
-  } catch (UnsupportedError const&) {
-    WARN("skipped: coldpress::convert was built without nlohmann-json");
-    return false;
-  } catch (Error const&) {
-  }
-  return true;
+  return convert_test::built_with("nlohmann-json", [] { static_cast<void>(read_rtneural("missing")); });
 }
 
 template <class Expected = FormatError>

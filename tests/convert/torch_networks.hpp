@@ -1,6 +1,7 @@
 // The networks of torch_weights.py as configs, and the files that it wrote.
 #pragma once
 
+#include "convert/built.hpp"
 #include "convert/outputs.hpp"
 #include "data/files.hpp"
 
@@ -19,14 +20,9 @@ using convert_test::in_source;
 inline std::string file(std::string const& name) { return in_source("torch/" + name); }
 
 inline bool has_safetensors() {
-  try {
+  return convert_test::built_with("nlohmann-json", [] {
     static_cast<void>(read_safetensors("missing", {"", dynamic::SequentialConfig{}}));
-  } catch (UnsupportedError const&) {
-    WARN("skipped: coldpress::convert was built without nlohmann-json");
-    return false;
-  } catch (Error const&) {
-  }
-  return true;
+  });
 }
 
 inline dynamic::LayerConfig images() {
