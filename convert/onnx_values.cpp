@@ -162,14 +162,13 @@ Tensor tensor_of(proto::Tensor& message) {
   Tensor tensor{.type = static_cast<Type>(message.data_type()), .origin = message.name()};
   if (width_of(tensor.type) == 0)
     throw UnsupportedError{"has values of ONNX's type " + std::to_string(message.data_type()) + ", which is not read"};
-  if (static_cast<std::size_t>(message.dims_size()) <= Shape::max_rank)
-    tensor.shape.assign(message.dims().begin(), message.dims().end());
-  auto const size = size_of(tensor.shape);
-  if (static_cast<std::size_t>(message.dims_size()) > Shape::max_rank || !size) {
-    throw FormatError{"has an impossible shape of " + std::to_string(message.dims_size()) +
-                      " axes, the longest of which has the extent " +
-                      std::to_string(*std::ranges::max_element(message.dims()))};
+  if (message.dims_size() > Shape::max_rank) {
+    throw FormatError{"has a shape of " + std::to_string(message.dims_size()) + " axes, expected at most " +
+                      std::to_string(Shape::max_rank)};
   }
+  tensor.shape.assign(message.dims().begin(), message.dims().end());
+  auto const size = size_of(tensor.shape);
+  if (!size) throw FormatError{"has the impossible shape " + persist::text(tensor.shape)};
   std::size_t const count = count_of(message, tensor.type);
   if (static_cast<Index>(count) != *size) wrong_count(count, *size, tensor);
   if (tensor.floating()) {

@@ -139,6 +139,8 @@ void add_bench(CLI::App& app) {
       ->check(CLI::Range(0.01, 3600.0).description(""))
       ->capture_default_str();
   add_computing(*command, options->computing, true);
+  command->footer(
+      "A network that cannot compute one step after another, such as one of images, is measured with --batch.");
   command->callback([options] { options->batch > 0 ? bench_minibatches(*options) : bench_stream(*options); });
 }
 

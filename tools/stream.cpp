@@ -54,6 +54,14 @@ void write_signal(Options const& options, std::vector<float> values, Index featu
   data::write_npy(options.output, std::span{extents}.first(features == 1 ? 1 : 2), values);
 }
 
+CLI::Validator ends_as_signal() {
+  return {[](std::string& path) {
+            bool const known = path.ends_with(".wav") || path.ends_with(".npy");
+            return std::string{known ? "" : "must end in .wav or .npy, which say the format"};
+          },
+          ""};
+}
+
 void stream(Options const& options) {
   Files files;
   files.reads("--model", options.model), files.reads("--input", options.input);
@@ -94,7 +102,10 @@ void add_stream(CLI::App& app) {
   command->add_option("--input", options->input, "The signal: .wav, or .npy with the values of a step in each row")
       ->type_name(file)
       ->required();
-  command->add_option("--output", options->output, "Where the output goes: .wav or .npy")->type_name(file)->required();
+  command->add_option("--output", options->output, "Where the output goes: .wav or .npy")
+      ->type_name(file)
+      ->required()
+      ->check(ends_as_signal());
   auto const spelt = spellings(options->format);
   std::vector<std::string> const names(spelt.begin(), spelt.end());
   command

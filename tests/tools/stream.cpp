@@ -82,6 +82,9 @@ TEST_CASE("stream refuses signals that do not fit, and changes no file then") {
   CHECK(content(c.output) == "kept");
   CHECK(run(c.stream({"--block", "0"})).code == 2);
   CHECK(run(c.stream({"--format", "pcm12"})).code == 2);
+  std::string const text = c.folder / "y.txt";
+  CHECK(run({"stream", "--model", c.model, "--input", c.input, "--output", text}).code == 2);
+  CHECK(!std::filesystem::exists(text));
 }
 
 }  // namespace
