@@ -11,14 +11,17 @@ namespace {
 
 constexpr int max_depth = 64;
 constexpr std::size_t max_parts = std::size_t{1} << 20;  // a model of 10,000 layers of Keras has 800,000
-constexpr std::size_t max_file = std::size_t{1} << 26;   // the largest real models have some 2^20 bytes
+constexpr std::size_t max_values = std::size_t{1}
+                                   << 22;               // such a model has 60 MB of text with all digits of its weights
+constexpr std::size_t max_file = std::size_t{1} << 26;  // the largest real models have some 2^20 bytes
 constexpr std::size_t max_shown = 40;
 
-/// Copies of values and their texts are made by recursion. A list, an object or a text takes up to 65 times the bytes
-/// that it has in the file, so that there may not be many, while of numbers there may be as many as the file has.
+/// Copies of values and their texts are made by recursion, so that they may not be deep. A list, an object or a text
+/// takes up to 65 times the bytes that it has in the file, and a number up to 60 times, so that there may not be too
+/// many.
 void check_structure(std::string_view text) {
   int depth = 0;
-  std::size_t parts = 0;
+  std::size_t parts = 0, values = 1;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     char const c = text[i];
@@ -27,9 +30,11 @@ void check_structure(std::string_view text) {
     if (quoted) continue;
     if (c == '[' || c == '{') ++depth, ++parts;
     if (c == ']' || c == '}') --depth;
+    values += c == ',';
     if (depth > max_depth) throw FormatError{"its values are more than " + std::to_string(max_depth) + " deep"};
     if (parts > max_parts)
       throw FormatError{"has more than " + grouped(static_cast<Index>(max_parts)) + " lists, objects and texts"};
+    if (values > max_values) throw FormatError{"has more than " + grouped(static_cast<Index>(max_values)) + " values"};
   }
 }
 

@@ -118,6 +118,10 @@ TEST_CASE("a list of numbers takes memory in proportion to its text") {
   auto const read = outcome_of(text, [](auto const& path) { return read_nam(path); });
   CHECK(read.said == "524,289 values, the network needs 1");
   CHECK(read.requested < 80 * text.size());
+  std::string const many = R"({"weights":[)" + repeated("0,", 4 * mebibyte) + "0]}";
+  auto const refused = outcome_of(many, [](auto const& path) { return read_nam(path); });
+  CHECK(refused.said == "has more than 4,194,304 values");
+  CHECK(refused.requested <= 2 * many.size() + mebibyte);
 }
 
 TEST_CASE("a tensor's name that is as long as a .safetensors file is not repeated") {
