@@ -129,11 +129,9 @@ Model model_of(dynamic::Layer const& layer, Index batch) {
   layer.send_weights();
   int i = 0;
   for (auto const& weight : layer.executable().weights()) {
-    std::vector<Index> shape = extents_of(weight.shape);
-    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // Juice writes a bias like this
     std::vector<float> values(static_cast<std::size_t>(weight.shape.size()));
     layer.executable().read(dynamic::Executable::data, i++, values);
-    model.weights.push_back({weight.name, std::move(shape), std::move(values)});
+    model.weights.push_back(tensor_of(weight, std::move(values)));
   }
   return model;
 }

@@ -1,6 +1,7 @@
 // Values that are selected by numbers, and values that are joined.
 #include "onnx_constants.hpp"
 #include "onnx_slices.hpp"
+#include "weights.hpp"
 
 #include <algorithm>
 #include <array>
@@ -91,6 +92,42 @@ Tensor fold_gather(Call const& call) {
   }
   Tensor result = picked(call, x, places, shape);
   if (x.samples_axis >= 0) result.samples_axis = x.samples_axis + (x.samples_axis > axis ? numbers.rank() - 1 : 0);
+  return result;
+}
+
+/// A constant some of whose parts are replaced by those of another.
+Tensor fold_scatter(Call const& call) {
+  Tensor result = call.constant(0, "its input");
+  Tensor const &places = call.constant(1, "its indices"), &parts = call.constant(2, "its updates");
+  if (call.text("reduction", "none") != "none") refuse("it adds or compares what it replaces");
+  if (result.samples_axis >= 0 || places.samples_axis >= 0 || parts.samples_axis >= 0) refuse("it replaces samples");
+  Index const depth = places.rank() > 0 ? places.shape.back() : 0;
+  if (depth < 1 || depth > result.rank()) refuse("its indices do not fit its input");
+  std::vector<Index> shape(places.shape.begin(), places.shape.end() - 1);
+  shape.insert(shape.end(), result.shape.begin() + depth, result.shape.end());
+  if (parts.shape != shape || parts.type != result.type)
+    refuse("its updates are " + persist::text(parts.shape) + ", expected " + persist::text(shape));
+  auto const numbers = call.integers_of(1, "its indices");
+  std::size_t part = 1;
+  for (auto a = static_cast<std::size_t>(depth); a < result.shape.size(); ++a)
+    part *= static_cast<std::size_t>(result.shape[a]);
+  auto const replace = [&](auto& values, auto const& with) {
+    for (std::size_t i = 0, from = 0; i < numbers.size(); from += part) {
+      std::size_t at = 0;
+      for (std::size_t a = 0; a < static_cast<std::size_t>(depth); ++a, ++i) {
+        Index const extent = result.shape[a], number = numbers[i] + (numbers[i] < 0 ? extent : 0);
+        if (number < 0 || number >= extent) refuse("it replaces a part that is not there");
+        at = at * static_cast<std::size_t>(extent) + static_cast<std::size_t>(number);
+      }
+      std::copy_n(with.begin() + static_cast<std::ptrdiff_t>(from), part,
+                  values.begin() + static_cast<std::ptrdiff_t>(at * part));
+    }
+  };
+  if (result.floating()) {
+    replace(result.floats, parts.floats);
+  } else {
+    replace(result.ints, parts.ints);
+  }
   return result;
 }
 
@@ -210,6 +247,7 @@ Tensor fold_concat(Call const& call) {
 constexpr std::array rows{
     Operator{"Gather", gather, fold_gather, "`embedding` of a constant, `slice` or `gather` with constant numbers"},
     Operator{"GatherND", gather_of_samples, nullptr, "`gather`, of parts of each sample: with batch_dims 1"},
+    Operator{"ScatterND", nullptr, fold_scatter, "constants only; without a reduction"},
     Operator{"OneHot", one_hot, nullptr, "`onehot`; of 0 and 1"},
     Operator{"Concat", concat, fold_concat, "`concat`; not of samples"},
 };

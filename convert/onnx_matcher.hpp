@@ -128,5 +128,7 @@ bool match_attention(Matcher& matcher, Node& node, std::vector<Node>& added);
 bool match_bias(Matcher& matcher, Node& node);
 bool match_padding(Matcher& matcher, Node& node);
 bool match_sequence(Matcher& matcher, Node& node);
+/// As PyTorch's newer exporter writes as_strided, which it gives the averages of images with channels last.
+bool match_strided(Matcher& matcher, Node& node);
 
 }  // namespace coldpress::convert::onnx

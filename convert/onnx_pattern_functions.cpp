@@ -148,4 +148,61 @@ bool match_normalization(Matcher& matcher, Node& node) {
   return true;
 }
 
+namespace {
+
+/// Whether the values of a constant are 0, 1, 2, ...
+bool counts_up(Tensor const& tensor) {
+  for (std::size_t i = 0; i < tensor.ints.size(); ++i) {
+    if (tensor.ints[i] != Int{static_cast<Index>(i)}) return false;
+  }
+  return !tensor.ints.empty();
+}
+/// The numbers that are `stride` further for each sample: a sum of constants and of range(0, samples, 1) * stride.
+/// Returns the constant that is not 0.
+Constant numbers_of_a_sample(Matcher& matcher, std::string value, Index& stride) {
+  Constant numbers;
+  constexpr int most = 16;  // axes, and more than a value can have
+  for (int steps = 0; steps < most; ++steps) {
+    Node const* const sum = matcher.made_by(value, "Add");
+    if (!sum || sum->inputs.size() != 2) break;
+    int const second = matcher.constant(sum->inputs[1]) ? 1 : 0;
+    Constant const term = matcher.constant(sum->inputs[static_cast<std::size_t>(second)]);
+    if (!term || term->floating()) return nullptr;
+    value = sum->inputs[static_cast<std::size_t>(1 - second)];
+    if (matcher.number(sum->inputs[static_cast<std::size_t>(second)]) == 0) continue;
+    if (numbers) return nullptr;
+    numbers = term;
+  }
+  Node const* const column = matcher.made_by(value, "Unsqueeze");
+  Node const* const product = column ? matcher.made_by(input(*column, 0), "Mul") : nullptr;
+  Node const* const range = product ? matcher.made_by(input(*product, 0), "Range") : nullptr;
+  Constant const samples = range ? matcher.constant(input(*range, 1)) : nullptr;
+  bool const all = samples && samples->ints.size() == 1 && samples->ints[0] == Int{1, true} &&
+                   matcher.number(input(*range, 0)) == 0 && matcher.number(input(*range, 2)) == 1;
+  auto const by = all ? matcher.integers(*product, "", 1) : std::vector<Index>{};
+  stride = by.size() == 1 ? by[0] : 0;
+  return numbers;
+}
+
+}  // namespace
+
+bool match_strided(Matcher& matcher, Node& node) {
+  if (node.op != "Gather" || node.inputs.size() != 2) return false;
+  Node const* const flat = matcher.made_by(node.inputs[0], "Reshape");
+  if (!flat || matcher.integers(*flat, "shape", 1) != std::vector<Index>{-1}) return false;
+  auto const axes = matcher.axes(input(*flat, 0));
+  if (axes.empty() || !axes[0].hidden()) return false;
+  Index values = 1;
+  for (Axis const& axis : axes) values *= axis.extent();
+  Index stride = values;
+  Constant numbers = matcher.constant(node.inputs[1]);
+  if (!numbers) numbers = numbers_of_a_sample(matcher, node.inputs[1], stride);
+  if (!numbers || stride != values || numbers->size() != values || !counts_up(*numbers)) return false;
+  auto shape = numbers->shape;
+  if (shape.empty() || shape[0] != 1) return false;
+  shape[0] = -1;
+  Matcher::replace(node, "Reshape", {input(*flat, 0)}, {{"shape", shape}});
+  return true;
+}
+
 }  // namespace coldpress::convert::onnx

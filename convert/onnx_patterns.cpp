@@ -140,7 +140,7 @@ bool rewrite(Graph& graph, Known const& known) {
     if (!node.domain.empty()) continue;
     changed |= match_activation(matcher, node) || match_normalization(matcher, node) ||
                match_attention(matcher, node, added) || match_bias(matcher, node) || match_padding(matcher, node) ||
-               match_sequence(matcher, node);
+               match_sequence(matcher, node) || match_strided(matcher, node);
   }
   // What is constant needs no nodes. A node may have other outputs that are not.
   std::erase_if(graph.nodes, [&](Node const& node) {

@@ -13,8 +13,8 @@ struct Known {
 
 /// Replaces what is a Gelu, Swish, Softplus, LayerNormalization, RMSNormalization, Attention, or MatMul with a bias by
 /// that operator; moves a Pad, and the removal of the last outputs, into a convolution; takes parts of a value
-/// directly, and not out of a sequence of tensors; and makes all known constants initialisers. Returns whether it has
-/// found any of these patterns.
+/// directly, and not out of a sequence of tensors; makes what selects all values in their order a Reshape; and makes
+/// all known constants initialisers. Returns whether it has found any of these patterns.
 bool rewrite(Graph& graph, Known const& known);
 
 }  // namespace coldpress::convert::onnx

@@ -70,7 +70,8 @@ class Reshaped {
     *open = {values / others, counts_samples};
   }
   /// Finds the axis that has the samples: the one that is said to, or else the first one before which there are as many
-  /// values as before.
+  /// values as before. The last axis is the last choice, because most operators compute along it: [5, samples, 32] as
+  /// [5, 32] is [5 * samples, 32].
   void place_samples(std::vector<Axis>& all, bool counted) const {
     Index const samples = counted ? 1 : std::max<Index>(1, samples_);
     auto const take = [&](Axis& axis, Index outer) {
@@ -81,7 +82,9 @@ class Reshaped {
       Index outer = 1;
       for (Axis& axis : all) {
         bool const possible = before_ % outer == 0 && axis.before % (before_ / outer * samples) == 0;
-        if (counted ? axis.samples && possible : possible && (outer == before_ || !exactly)) return take(axis, outer);
+        bool const joins_last = &axis == &all.back() && outer > 1 && axis.before > samples;
+        bool const fits = counted ? axis.samples : !exactly || (outer == before_ && !joins_last);
+        if (possible && fits) return take(axis, outer);
         outer *= axis.before;
         if (outer > before_) break;
       }

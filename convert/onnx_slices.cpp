@@ -94,37 +94,46 @@ void slice(Call& call) {
   }
   call.set(x);
 }
+/// So many places of an axis of a constant, from one on.
+Tensor along(Call const& call, Tensor const& x, int axis, Index begin, Index step, Index count) {
+  auto const a = static_cast<std::size_t>(axis);
+  Index inner = 1;
+  for (std::size_t i = a + 1; i < x.shape.size(); ++i) inner *= x.shape[i];
+  std::vector<Index> shape = x.shape;
+  shape[a] = count;
+  Index const outer = x.shape[a] == 0 || inner == 0 ? 0 : x.size() / (x.shape[a] * inner);
+  std::vector<std::size_t> places;
+  for (Index o = 0; o < outer; ++o) {
+    for (Index k = 0; k < count; ++k) {
+      for (Index i = 0; i < inner; ++i)
+        places.push_back(static_cast<std::size_t>((o * x.shape[a] + begin + k * step) * inner + i));
+    }
+  }
+  Tensor result = picked(call, x, places, shape);
+  result.samples_axis = x.samples_axis;
+  return result;
+}
 /// Checks what of the samples' axis a Slice names, whose number of samples is not known when the ranges are made.
 Tensor fold_slice(Call const& call) {
   Tensor x = call.constant(0, "its input");
   for (Range const& range : ranges(call, axes_of(x))) {
-    std::vector<std::size_t> places;
-    auto const a = static_cast<std::size_t>(range.axis);
-    Index inner = 1;
-    for (std::size_t i = a + 1; i < x.shape.size(); ++i) inner *= x.shape[i];
-    std::vector<Index> shape = x.shape;
     Index const distance = range.end - range.begin;
-    shape[a] = std::max<Index>(0, (distance + range.step - (range.step > 0 ? 1 : -1)) / range.step);
-    Index const outer = x.shape[a] == 0 || inner == 0 ? 0 : x.size() / (x.shape[a] * inner);
-    for (Index o = 0; o < outer; ++o) {
-      for (Index k = 0; k < shape[a]; ++k) {
-        for (Index i = 0; i < inner; ++i)
-          places.push_back(static_cast<std::size_t>((o * x.shape[a] + range.begin + k * range.step) * inner + i));
-      }
-    }
-    int const samples_axis = x.samples_axis;
-    x = picked(call, x, places, shape);
-    x.samples_axis = samples_axis;
+    x = along(call, x, range.axis, range.begin, range.step,
+              std::max<Index>(0, (distance + range.step - (range.step > 0 ? 1 : -1)) / range.step));
   }
   return x;
 }
 
+/// Parts of a value, or of a constant, which are constants.
 void split(Call& call) {
-  Value const x = call.value(0);
-  int const axis = axis_in(call.integer("axis", 0), x.rank());
+  bool const folds = call.is_constant(0);
+  std::vector<Axis> const axes = folds ? axes_of(call.constant(0, "its input")) : call.value(0).axes;
+  int const axis = axis_in(call.integer("axis", 0), static_cast<int>(axes.size()));
   auto const outputs = static_cast<Index>(call.node.outputs.size());
   std::vector<Index> sizes = call.has(1) ? call.integers_of(1, "split") : call.integers("split");
-  Index const extent = x.extent(axis);
+  Axis const& whole = axes[static_cast<std::size_t>(axis)];
+  Index const extent = whole.extent();
+  if (folds && whole.samples) refuse("it takes a part of the samples");
   if (sizes.empty()) {
     Index const each = (extent + outputs - 1) / outputs;
     for (Index i = 0; i < outputs; ++i) sizes.push_back(std::clamp<Index>(extent - i * each, 0, each));
@@ -133,7 +142,9 @@ void split(Call& call) {
   Index begin = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 1 || sizes[i] > extent - begin) refuse("its parts do not fit an axis of " + std::to_string(extent));
-    if (call.used(i)) call.set(part_of(call.network, x, axis, begin, begin + sizes[i], "part" + std::to_string(i)), i);
+    if (call.used(i) && folds) call.set(along(call, call.constant(0, "its input"), axis, begin, 1, sizes[i]), i);
+    if (call.used(i) && !folds)
+      call.set(part_of(call.network, call.value(0), axis, begin, begin + sizes[i], "part" + std::to_string(i)), i);
     begin += sizes[i];
   }
 }

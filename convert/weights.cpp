@@ -131,28 +131,30 @@ Conversion fill(dynamic::LayerConfig config, std::vector<Blob> const& blobs, Opt
   Conversion conversion;
   auto const weights = dynamic::weights_of(config, options.input);
   auto const assigned = assign(config, weights, blobs, options.allow_missing, conversion);
-  dynamic::Backend const cpu{"cpu"};
-  auto const zero = [](auto const&) { return std::vector<dynamic::Values>{}; };
-  dynamic::Layer const layer =
-      conversion.initialised.empty()
-          ? dynamic::Layer::from_config(cpu, std::move(config), options.input, options.seed, zero)
-          : dynamic::Layer::from_config(cpu, std::move(config), options.input, options.seed);
+  std::optional<dynamic::Layer> initial;  // has the values of weights for which there are no blobs
+  if (!conversion.initialised.empty())
+    initial.emplace(dynamic::Layer::from_config(dynamic::Backend{"cpu"}, config, options.input, options.seed));
   for (std::size_t i = 0; i < weights.size(); ++i) {
     std::vector<float> first;
     for (auto const& [name, parts] : assigned[i]) {
       auto values = values_of(parts, weights[i].shape.size());
       for (Blob const* const blob : parts) conversion.filled.emplace_back(name, printable(blob->origin));
       if (first.empty()) {
-        layer.executable().write(dynamic::Executable::data, static_cast<int>(i), values);
         first = std::move(values);
       } else if (values != first) {
         throw MismatchError{"'" + printable(parts.front()->origin) + "' is shared with '" +
                             printable(assigned[i].front().second.front()->origin) + "', but has other values"};
       }
     }
+    if (assigned[i].empty()) {
+      first.resize(static_cast<std::size_t>(weights[i].shape.size()));
+      initial->executable().read(dynamic::Executable::data, static_cast<int>(i), first);
+    }
+    conversion.model.weights.push_back(persist::tensor_of(weights[i], std::move(first)));
   }
-  layer.weights_changed();
-  conversion.model = persist::model_of(layer);
+  conversion.model.name = config.name;
+  conversion.model.config = std::move(config);
+  if (options.input) dynamic::declare_input(conversion.model.config, *options.input);
   return conversion;
 }
 

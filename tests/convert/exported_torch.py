@@ -199,6 +199,15 @@ class VisionTransformer(nn.Module):
         return self.head(self.norm(self.encoder(x))[:, 0])
 
 
+class EncoderDecoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.both = nn.Transformer(16, 4, 2, 2, 32, batch_first=True)
+
+    def forward(self, x):
+        return self.both(x, 0.5 * x)
+
+
 def torchvision_model(name, **options):
     def make():
         import torchvision
@@ -221,6 +230,19 @@ MODELS = {
     "U-Net, upsampled": (lambda: UNet(bilinear=True), images(16)),
     "ResNet-18": (torchvision_model("resnet18"), images(64)),
     "MobileNetV2": (torchvision_model("mobilenet_v2"), images(64)),
+    "ResNet-50": (torchvision_model("resnet50"), images(64)),
+    "MobileNetV3": (torchvision_model("mobilenet_v3_small"), images(64)),
+    "EfficientNet-B0": (torchvision_model("efficientnet_b0"), images(64)),
+    "ConvNeXt-T": (torchvision_model("convnext_tiny"), images(64)),
+    "Swin-T": (torchvision_model("swin_t"), images(64)),
+    "DenseNet-121": (torchvision_model("densenet121"), images(64)),
+    "GoogLeNet": (torchvision_model("googlenet", aux_logits=False, init_weights=False), images(64)),
+    "Inception v3": (torchvision_model("inception_v3", aux_logits=False, init_weights=False), images(96)),
+    "RegNetX-400MF": (torchvision_model("regnet_x_400mf"), images(64)),
+    "ShuffleNetV2": (torchvision_model("shufflenet_v2_x0_5"), images(64)),
+    "SqueezeNet": (torchvision_model("squeezenet1_1"), images(64)),
+    "MNASNet": (torchvision_model("mnasnet0_5"), images(64)),
+    "nn.Transformer": (EncoderDecoder, lambda: torch.randn(BATCH, 9, 16)),
     "Vision Transformer": (VisionTransformer, images(16)),
     "Vision Transformer of torchvision": (torchvision_vit, images(32)),
     "GPT": (Gpt, words(12)),

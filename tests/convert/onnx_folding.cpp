@@ -57,6 +57,71 @@ TEST_CASE("reductions of constants are constants") {
         std::vector<float>{5, 7});
 }
 
+TEST_CASE("parts of constants are constants, and replace parts of others") {
+  if (!has()) return;
+  std::string const matrix = constant(tensor("w", {2, 3}, {1, 2, 3, 4, 5, 6}));
+  std::string const columns = attribute("axis", 1);
+  CHECK(folded(
+            4,
+            node("Split", "split", {"w", "sizes"}, {"a", "b"}, columns) + node("Reshape", "row", {"b", "shape"}, {"c"}),
+            matrix + constant(integers("sizes", {1, 2})) + constant(integers("shape", {4}))) ==
+        std::vector<float>{2, 3, 5, 6});
+  CHECK(folded(3,
+               node("Split", "split", {"w"}, {"a", "b"}, attribute("num_outputs", 2)) +
+                   node("Reshape", "row", {"a", "shape"}, {"c"}),
+               matrix + constant(integers("shape", {3}))) == std::vector<float>{1, 2, 3});
+
+  auto const scattered = [&](std::string const& places, std::string const& parts, std::string const& attributes = "") {
+    return folded(6,
+                  node("ScatterND", "scatter", {"w", "places", "parts"}, {"s"}, attributes) +
+                      node("Reshape", "row", {"s", "shape"}, {"c"}),
+                  matrix + places + parts + constant(integers("shape", {6})));
+  };
+  std::string const last_row = constant(integers("places", {-1}, {1, 1}));
+  CHECK(scattered(last_row, constant(tensor("parts", {1, 3}, {7, 8, 9}))) == std::vector<float>{1, 2, 3, 7, 8, 9});
+  CHECK(scattered(constant(integers("places", {0, 1, 1, 0}, {2, 2})), constant(tensor("parts", {2}, {7, 8}))) ==
+        std::vector<float>{1, 7, 3, 8, 5, 6});
+  auto const refused = [&](std::string const& places, std::string const& parts, std::string const& attributes = "") {
+    return message<UnsupportedError>([&] { scattered(places, parts, attributes); });
+  };
+  CHECK(contains(refused(last_row, constant(tensor("parts", {3}, {7, 8, 9}))), "its updates are [3], expected [1, 3]"));
+  CHECK(contains(refused(constant(integers("places", {2}, {1, 1})), constant(tensor("parts", {1, 3}, {7, 8, 9}))),
+                 "it replaces a part that is not there"));
+  CHECK(contains(refused(last_row, constant(tensor("parts", {1, 3}, {7, 8, 9})), text_attribute("reduction", "add")),
+                 "it adds or compares what it replaces"));
+  CHECK(contains(refused(constant(integers("places", {})), constant(tensor("parts", {1, 3}, {7, 8, 9}))),
+                 "its indices do not fit its input"));
+}
+
+TEST_CASE("numbers that select all values in their order leave them as they are") {
+  if (!has()) return;
+  auto const selected = [&](std::vector<std::int64_t> const& numbers, std::vector<std::int64_t> const& shape) {
+    Model const model{
+        .nodes = node("Reshape", "flat", {"x", "all"}, {"v"}) + node("Gather", "as_strided", {"v", "numbers"}, {"y"}),
+        .constants = constant(integers("all", {-1})) + constant(integers("numbers", numbers, shape)),
+        .inputs = input("x", {1, 2, 2})};
+    return outputs(model, {5, 6, 7, 8, 1, 2, 3, 4});
+  };
+  CHECK(selected({0, 1, 2, 3}, {1, 4, 1, 1}) == std::vector<float>{5, 6, 7, 8, 1, 2, 3, 4});
+  CHECK_THROWS_AS(selected({0, 2, 1, 3}, {1, 4, 1, 1}), UnsupportedError);
+  CHECK_THROWS_AS(selected({0, 1, 2}, {1, 3, 1, 1}), UnsupportedError);
+  CHECK_THROWS_AS(selected({0, 1, 2, 3}, {4, 1}), UnsupportedError);
+}
+
+TEST_CASE("an extent of 1 for the samples may vanish between other axes") {
+  if (!has()) return;  // as PyTorch exports attention for one sample: {steps, samples, 4} becomes {steps, 4}
+  std::string const moved =
+                        node("Transpose", "turn", {"x"}, {"t"}, attribute("perm", std::vector<std::int64_t>{1, 0, 2})),
+                    flat = node("Reshape", "rows", {"t", "two"}, {"r"});
+  Model const model{
+      .nodes = moved + flat + node("Gemm", "gemm", {"r", "w"}, {"g"}) + node("Reshape", "back", {"g", "three"}, {"b"}) +
+               node("Transpose", "return", {"b"}, {"y"}, attribute("perm", std::vector<std::int64_t>{1, 0, 2})),
+      .constants = constant(tensor("w", {2, 1}, {1, 10})) + constant(integers("two", {3, 2})) +
+                   constant(integers("three", {3, 1, 1})),
+      .inputs = input("x", {1, 3, 2})};
+  CHECK(outputs(model, {1, 2, 3, 4, 5, 6, 0, 1, 1, 0, 1, 1}) == std::vector<float>{21, 43, 65, 10, 1, 11});
+}
+
 TEST_CASE("sizes that are products of extents are known when a model is read") {
   if (!has()) return;
   // As PyTorch writes x.numel() / x.shape[0] of a value {2, 3} for each sample.

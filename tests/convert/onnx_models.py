@@ -106,6 +106,31 @@ class Transformer(nn.Module):
         return self.fc(self.encoder(self.embedding(ids) + self.positions).mean(1))
 
 
+class EncoderDecoder(nn.Module):
+    """Attention to another value, for which PyTorch splits the weights when it runs; samples are the second axis inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.both = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+
+    def forward(self, x):
+        return self.both(x, 0.5 * x)
+
+
+def swin():
+    """Windows of which every second is shifted, with a mask that is written into zeros."""
+    from torchvision.models.swin_transformer import SwinTransformer
+
+    return SwinTransformer([2, 2], 8, [2], [2], [2, 2], num_classes=3)
+
+
+def convnext():
+    """Averages of images with channels last, which the newer exporter writes as numbers that select all values."""
+    from torchvision.models.convnext import CNBlockConfig, ConvNeXt
+
+    return ConvNeXt([CNBlockConfig(4, 8, 1), CNBlockConfig(8, None, 1)], num_classes=3, layer_scale=0.5)
+
+
 class Gpt(nn.Module):
     """A block of a causal transformer as nanoGPT writes it, with the approximate GELU and a token of its own."""
 
@@ -214,6 +239,9 @@ MODELS = {
     "gru": (lambda: Recurrent(nn.GRU), lambda: torch.randn(BATCH, 6, 3)),
     "rnn": (lambda: Recurrent(nn.RNN, nonlinearity="relu"), lambda: torch.randn(BATCH, 6, 3)),
     "transformer": (Transformer, lambda: torch.randint(0, 11, (BATCH, 6))),
+    "encoder_decoder": (EncoderDecoder, lambda: torch.randn(BATCH, 5, 8)),
+    "swin": (swin, images(3, 8, 8)),
+    "convnext": (convnext, images(3, 16, 16)),
     "gpt": (Gpt, lambda: torch.randn(BATCH, 5, 8)),
     "wavenet": (WaveNet, lambda: torch.randn(BATCH, 1, 24)),
     "tcn": (Tcn, lambda: torch.randn(BATCH, 2, 12)),
@@ -225,6 +253,8 @@ MODELS = {
 
 # Exported as older versions of PyTorch do, with operators of these versions.
 OLDER = {"mlp": 13, "gpt": 14, "lenet": 7, "lstm": 9, "decoder": 11}
+# Exported without dynamic axes, for one sample.
+SINGLE = ["encoder_decoder", "convnext"]
 
 
 def large_models():
@@ -281,6 +311,12 @@ def export(folder, name, make, sample):
         exporters.append("unfolded")
         torch.onnx.export(model, (x,), folder / f"{name}.unfolded.onnx", dynamo=False, input_names=["x"],
                           output_names=["y"], training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
+    if name in SINGLE:
+        exporters += ["single", "single_dynamo"]
+        for exporter in exporters[-2:]:
+            dynamo = exporter == "single_dynamo"
+            torch.onnx.export(model, (x[:1],), folder / f"{name}.{exporter}.onnx", dynamo=dynamo, input_names=["x"],
+                              output_names=["y"], verbose=False, **({"external_data": False} if dynamo else {}))
     for exporter in exporters:
         strip(folder / f"{name}.{exporter}.onnx")
         ops = [node.op_type for node in onnx.load(folder / f"{name}.{exporter}.onnx").graph.node]

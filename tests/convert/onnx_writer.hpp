@@ -26,9 +26,12 @@ inline std::string tensor(std::string const& name, std::vector<std::int64_t> con
   for (auto const extent : shape) bytes += number(1, extent);
   return bytes;
 }
-/// A list of whole numbers.
-inline std::string integers(std::string const& name, std::vector<std::int64_t> const& values) {
-  std::string bytes = part(8, name) + number(2, 7) + number(1, static_cast<std::int64_t>(values.size()));
+/// Whole numbers; a list if no shape is given.
+inline std::string integers(std::string const& name, std::vector<std::int64_t> const& values,
+                            std::vector<std::int64_t> shape = {}) {
+  if (shape.empty()) shape = {static_cast<std::int64_t>(values.size())};
+  std::string bytes = part(8, name) + number(2, 7);
+  for (auto const extent : shape) bytes += number(1, extent);
   for (auto const value : values) bytes += number(7, value);
   return bytes;
 }
@@ -40,6 +43,10 @@ inline std::string attribute(std::string const& name, std::vector<std::int64_t> 
   std::string bytes = part(1, name) + number(20, 7);
   for (auto const value : values) bytes += number(8, value);
   return part(5, bytes);
+}
+
+inline std::string text_attribute(std::string const& name, std::string const& text) {
+  return part(5, part(1, name) + part(4, text) + number(20, 3));
 }
 
 inline std::string node(std::string const& op, std::string const& name, std::vector<std::string> const& inputs,
