@@ -45,8 +45,7 @@ Tensor fold_each(Call const& call) {
 
 /// A function of two values, for floats and for whole numbers.
 template <auto of_floats, auto of_ints, bool truth = false>
-Tensor fold_two(Call const& call) {
-  Tensor const &a = call.constant(0, "its first input"), &b = call.constant(1, "its second input");
+Tensor combined(Call const& call, Tensor const& a, Tensor const& b) {
   std::vector<Index> const shape = repeated_shape(a.shape, b.shape);
   bool const floats = a.floating() || b.floating();
   Tensor result = tensor_for(call, truth ? Type::boolean : a.type, shape);
@@ -65,6 +64,19 @@ Tensor fold_two(Call const& call) {
   int const more_a = result.rank() - a.rank(), more_b = result.rank() - b.rank();
   if (a.samples_axis >= 0) result.samples_axis = a.samples_axis + more_a;
   if (b.samples_axis >= 0) result.samples_axis = b.samples_axis + more_b;
+  return result;
+}
+template <auto of_floats, auto of_ints, bool truth = false>
+Tensor fold_two(Call const& call) {
+  return combined<of_floats, of_ints, truth>(call, call.constant(0, "its first input"),
+                                             call.constant(1, "its second input"));
+}
+/// A function of two values, of all inputs one after another.
+template <auto of_two>
+Tensor fold_all(Call const& call) {
+  Tensor result = call.constant(0, "its input");
+  for (std::size_t i = 1; i < call.size(); ++i)
+    result = combined<of_two, of_two>(call, result, call.constant(i, "its input"));
   return result;
 }
 

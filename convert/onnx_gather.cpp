@@ -95,40 +95,69 @@ Tensor fold_gather(Call const& call) {
   return result;
 }
 
+/// The parts of a constant that the numbers along the last axis of `places` name.
+struct Parts {
+  std::vector<std::size_t> first;  // where each begins
+  std::size_t size = 1;            // the values of each
+  std::vector<Index> shape;        // of all parts together
+};
+Parts parts_of(Call const& call, Tensor const& whole, Tensor const& places) {
+  Index const depth = places.rank() > 0 ? places.shape.back() : 0;
+  if (depth < 1 || depth > whole.rank()) refuse("its indices do not fit its input");
+  if (whole.samples_axis >= 0 || places.samples_axis >= 0) refuse("it selects samples");
+  Parts parts{.first = {}, .shape = {places.shape.begin(), places.shape.end() - 1}};
+  parts.shape.insert(parts.shape.end(), whole.shape.begin() + depth, whole.shape.end());
+  for (auto a = static_cast<std::size_t>(depth); a < whole.shape.size(); ++a)
+    parts.size *= static_cast<std::size_t>(whole.shape[a]);
+  auto const numbers = call.integers_of(1, "its indices");
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t at = 0;
+    for (std::size_t a = 0; a < static_cast<std::size_t>(depth); ++a, ++i) {
+      Index const extent = whole.shape[a], number = numbers[i] + (numbers[i] < 0 ? extent : 0);
+      if (number < 0 || number >= extent)
+        refuse("it names part " + std::to_string(numbers[i]) + " of " + std::to_string(extent));
+      at = at * static_cast<std::size_t>(extent) + static_cast<std::size_t>(number);
+    }
+    parts.first.push_back(at * parts.size);
+  }
+  return parts;
+}
+
 /// A constant some of whose parts are replaced by those of another.
 Tensor fold_scatter(Call const& call) {
   Tensor result = call.constant(0, "its input");
-  Tensor const &places = call.constant(1, "its indices"), &parts = call.constant(2, "its updates");
+  Tensor const& updates = call.constant(2, "its updates");
   if (call.text("reduction", "none") != "none") refuse("it adds or compares what it replaces");
-  if (result.samples_axis >= 0 || places.samples_axis >= 0 || parts.samples_axis >= 0) refuse("it replaces samples");
-  Index const depth = places.rank() > 0 ? places.shape.back() : 0;
-  if (depth < 1 || depth > result.rank()) refuse("its indices do not fit its input");
-  std::vector<Index> shape(places.shape.begin(), places.shape.end() - 1);
-  shape.insert(shape.end(), result.shape.begin() + depth, result.shape.end());
-  if (parts.shape != shape || parts.type != result.type)
-    refuse("its updates are " + persist::text(parts.shape) + ", expected " + persist::text(shape));
-  auto const numbers = call.integers_of(1, "its indices");
-  std::size_t part = 1;
-  for (auto a = static_cast<std::size_t>(depth); a < result.shape.size(); ++a)
-    part *= static_cast<std::size_t>(result.shape[a]);
+  Parts const parts = parts_of(call, result, call.constant(1, "its indices"));
+  if (updates.shape != parts.shape || updates.type != result.type || updates.samples_axis >= 0)
+    refuse("its updates are " + persist::text(updates.shape) + ", expected " + persist::text(parts.shape));
   auto const replace = [&](auto& values, auto const& with) {
-    for (std::size_t i = 0, from = 0; i < numbers.size(); from += part) {
-      std::size_t at = 0;
-      for (std::size_t a = 0; a < static_cast<std::size_t>(depth); ++a, ++i) {
-        Index const extent = result.shape[a], number = numbers[i] + (numbers[i] < 0 ? extent : 0);
-        if (number < 0 || number >= extent) refuse("it replaces a part that is not there");
-        at = at * static_cast<std::size_t>(extent) + static_cast<std::size_t>(number);
-      }
-      std::copy_n(with.begin() + static_cast<std::ptrdiff_t>(from), part,
-                  values.begin() + static_cast<std::ptrdiff_t>(at * part));
+    auto from = with.begin();
+    for (std::size_t const first : parts.first) {
+      std::copy_n(from, parts.size, values.begin() + static_cast<std::ptrdiff_t>(first));
+      from += static_cast<std::ptrdiff_t>(parts.size);
     }
   };
   if (result.floating()) {
-    replace(result.floats, parts.floats);
+    replace(result.floats, updates.floats);
   } else {
-    replace(result.ints, parts.ints);
+    replace(result.ints, updates.ints);
   }
   return result;
+}
+/// Parts of a constant.
+Tensor fold_gather_parts(Call const& call) {
+  Tensor const& whole = call.constant(0, "its input");
+  if (call.integer("batch_dims", 0) != 0) refuse("it selects constants for each sample");
+  Parts const parts = parts_of(call, whole, call.constant(1, "its indices"));
+  auto const size = size_of(parts.shape);
+  if (!size) refuse("a constant would have the impossible shape " + persist::text(parts.shape));
+  call.network.count_constant(*size);
+  std::vector<std::size_t> places;
+  for (std::size_t const first : parts.first) {
+    for (std::size_t i = 0; i < parts.size; ++i) places.push_back(first + i);
+  }
+  return picked(call, whole, places, parts.shape);
 }
 
 /// Parts of each sample, at places of its own.
@@ -246,7 +275,7 @@ Tensor fold_concat(Call const& call) {
 
 constexpr std::array rows{
     Operator{"Gather", gather, fold_gather, "`embedding` of a constant, `slice` or `gather` with constant numbers"},
-    Operator{"GatherND", gather_of_samples, nullptr, "`gather`, of parts of each sample: with batch_dims 1"},
+    Operator{"GatherND", gather_of_samples, fold_gather_parts, "`gather`, of parts of each sample: with batch_dims 1"},
     Operator{"ScatterND", nullptr, fold_scatter, "constants only; without a reduction"},
     Operator{"OneHot", one_hot, nullptr, "`onehot`; of 0 and 1"},
     Operator{"Concat", concat, fold_concat, "`concat`; not of samples"},

@@ -57,6 +57,15 @@ TEST_CASE("reductions of constants are constants") {
         std::vector<float>{5, 7});
 }
 
+TEST_CASE("the largest of any number of constants is a constant") {
+  if (!has()) return;
+  std::string const constants =
+      constant(tensor("a", {2}, {1, 5})) + constant(tensor("b", {2}, {3, 2})) + constant(tensor("d", {2}, {2, 9}));
+  CHECK(folded(2, node("Max", "max", {"a"}, {"c"}), constants) == std::vector<float>{1, 5});
+  CHECK(folded(2, node("Max", "max", {"a", "b", "d"}, {"c"}), constants) == std::vector<float>{3, 9});
+  CHECK(folded(2, node("Min", "min", {"d", "b", "a"}, {"c"}), constants) == std::vector<float>{1, 2});
+}
+
 TEST_CASE("parts of constants are constants, and replace parts of others") {
   if (!has()) return;
   std::string const matrix = constant(tensor("w", {2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -86,9 +95,15 @@ TEST_CASE("parts of constants are constants, and replace parts of others") {
   };
   CHECK(contains(refused(last_row, constant(tensor("parts", {3}, {7, 8, 9}))), "its updates are [3], expected [1, 3]"));
   CHECK(contains(refused(constant(integers("places", {2}, {1, 1})), constant(tensor("parts", {1, 3}, {7, 8, 9}))),
-                 "it replaces a part that is not there"));
+                 "it names part 2 of 2"));
   CHECK(contains(refused(last_row, constant(tensor("parts", {1, 3}, {7, 8, 9})), text_attribute("reduction", "add")),
                  "it adds or compares what it replaces"));
+  auto const gathered = [&](std::string const& places) {
+    return folded(3, node("GatherND", "gather", {"w", "places"}, {"c"}), matrix + places);
+  };
+  CHECK(gathered(constant(integers("places", {-1}))) == std::vector<float>{4, 5, 6});
+  CHECK(gathered(constant(integers("places", {0, 2, 1, 1, 0, 0}, {3, 2}))) == std::vector<float>{3, 5, 1});
+  CHECK_THROWS_AS(gathered(constant(integers("places", {0, 3}, {1, 2}))), UnsupportedError);
   CHECK(contains(refused(constant(integers("places", {})), constant(tensor("parts", {1, 3}, {7, 8, 9}))),
                  "its indices do not fit its input"));
 }
