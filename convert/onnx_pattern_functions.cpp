@@ -126,10 +126,9 @@ bool match_normalization(Matcher& matcher, Node& node) {
   if (node.op == "Add") {  // a bias
     for (std::string const& normal : node.inputs) {
       std::string const bias = Matcher::other(node, normal);
-      Node const* const made = matcher.constant(bias) ? matcher.made_by(normal, "LayerNormalization") : nullptr;
-      if (!made || made->inputs.size() != 2 ||
-          matcher.constant(bias)->size() != matcher.constant(input(*made, 1))->size())
-        continue;
+      Node const* const made = matcher.made_by(normal, "LayerNormalization");
+      Constant const b = matcher.constant(bias), scale = made ? matcher.constant(input(*made, 1)) : nullptr;
+      if (!b || !scale || made->inputs.size() != 2 || b->size() != scale->size()) continue;
       return Matcher::replace(node, "LayerNormalization", {input(*made, 0), input(*made, 1), bias}, made->attributes),
              true;
     }
@@ -138,7 +137,7 @@ bool match_normalization(Matcher& matcher, Node& node) {
   std::string weight;
   float epsilon = 0;
   std::string const x = node.op == "Mul" ? normalized(matcher, node, weight, epsilon) : "";
-  auto const axes = matcher.axes(x);
+  auto const axes = x.empty() ? std::vector<Axis>{} : matcher.axes(x);  // an input of the model may have no name
   if (axes.empty() || matcher.constant(weight)->size() != axes.back().extent()) return false;
   Node const* const centred = matcher.made_by(x, "Sub", false);
   bool const centres =

@@ -75,6 +75,11 @@ TEST_CASE("an ONNX model is refused with what it has and what it should have") {
                                part(13, part(1, "location") + part(2, "../../etc/passwd")));
   CHECK(refused<UnsupportedError>(outside.bytes())
             .starts_with("initializer 'w': has its values in another file, which is not read: "));
+  Model nameless = plain;  // nothing reads such an input
+  nameless.nodes = node("Sub", "sub", {"x", "x"}, {"y"});
+  nameless.inputs += input("", {1, 3});
+  TemporaryFolder const folder_of_nameless;
+  CHECK(read_onnx(folder_of_nameless.put("a.onnx", nameless.bytes())).model.weights.empty());
   Model text = plain;
   text.inputs = input("x", {1, 3}, 8);
   CHECK(refused<UnsupportedError>(text.bytes()) == "input 'x' is no tensor of numbers");

@@ -659,9 +659,9 @@ def onnx_tensor(name, dims, more):
     return part(5, part(8, name) + b"".join(varint(1 << 3) + varint(dim) for dim in dims) + more)
 
 
-def onnx_model(nodes, tensors=b"", output=b"y"):
+def onnx_model(nodes, tensors=b"", output=b"y", inputs=(b"x",)):
     dims = part(1, varint(1 << 3) + varint(1)) + part(1, varint(1 << 3) + varint(3))
-    given = part(11, part(1, b"x") + part(2, part(1, varint(1 << 3) + varint(1) + part(2, dims))))
+    given = b"".join(part(11, part(1, x) + part(2, part(1, varint(1 << 3) + varint(1) + part(2, dims)))) for x in inputs)
     graph = part(7, nodes + tensors + given + part(12, part(1, output)))
     return varint(1 << 3) + varint(8) + graph + part(8, varint(2 << 3) + varint(17))
 
@@ -679,4 +679,5 @@ put("onnx", "where-of-2-30", onnx_model(onnx_node(b"Where", b"a", b"b", b"c"), b
 put("onnx", "places-without-values", onnx_model(onnx_node(b"Transpose", b"w"), onnx_tensor(b"w", [0, 2**62, 2**62], whole)))
 put("onnx", "many-places-without-values", onnx_model(onnx_node(b"Transpose", b"w"), onnx_tensor(b"w", [0, 2**33], whole)))
 put("onnx", "output-without-name", onnx_model(onnx_node(b"Relu", b"x"), output=b""))
+put("onnx", "input-without-name", onnx_model(onnx_node(b"Sub", b"x", b"x"), inputs=(b"x", b"")))
 put("onnx", "many-nodes", onnx_model(part(1, b"") * 4096))
