@@ -230,21 +230,21 @@ Score Trainer::epoch_score() const {
   return {value(loss_), value(accuracy_)};
 }
 
-Score Trainer::evaluate(data::Source const& source,
-                        std::function<void(data::Batches::Batch const&, Values)> const& each) {
+Score Trainer::judge(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each,
+                     Communicator* ranks) {
   data::check_classes(source, classes_);
   auto const transformed = data::transformed(source, options_.transforms);
-  auto const judge = [&] {
+  auto const score_of_solver = [&] {
     return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
                             .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
                             .labels = has_classes(transformed->target_shape())},
-                           *transformed, options_.batch, each);
+                           *transformed, options_.batch, each, ranks);
   };
-  if (average_.empty()) return judge();
+  if (average_.empty()) return score_of_solver();
   persist::Model const own = solver_->model();
   solver_->load(average_.applied(own));
   try {
-    Score const score = judge();
+    Score const score = score_of_solver();
     solver_->load(own);
     return score;
   } catch (...) {

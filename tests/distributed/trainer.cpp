@@ -119,6 +119,33 @@ TEST_CASE("each rank reads its part of every minibatch, or all of it where a cal
   });
 }
 
+TEST_CASE("each rank reads and judges a share of the validation data, and all have the bits of one process") {
+  auto const judged = [](Communicator* ranks, Index batch, data::Source const& validation) {
+    dynamic::Solver solver = solver_of(labelled);
+    auto const source = data::own(sides());
+    train::TrainerOptions options = options_of({}, ranks);
+    options.batch = batch;
+    train::Trainer trainer{solver, *source, options};
+    auto const score = trainer.evaluate_together(validation);
+    return std::pair{*score.loss, *score.accuracy};
+  };
+  for (Index const batch : {1, 7, 16, 90, 100}) {
+    auto const wanted = judged(nullptr, batch, *data::own(sides()));
+    for (int const ranks : {1, 2, 3, 8}) {
+      INFO(ranks << " ranks, batch " << batch);
+      std::atomic<int> right = 0;
+      std::atomic<Index> read = 0;
+      InProcess{ranks}.run([&](Communicator& r) {
+        Counted const source{data::own(sides())};
+        right += judged(&r, batch, source) == wanted;
+        read += source.samples;
+      });
+      CHECK(right == ranks);
+      CHECK(read == 90);
+    }
+  }
+}
+
 TEST_CASE("a callback that is due by the clock is called after the same steps on all ranks, those of rank 0's clock") {
   // Looked at once when the run begins and then after each step.
   auto const called = [](Communicator* ranks, double rate, bool has_callback = true) {

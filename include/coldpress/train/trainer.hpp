@@ -95,7 +95,12 @@ class Trainer {
   Statistics const& statistics() const { return statistics_; }
   /// How good the network is, with the average of its weights if there is one. The transforms are applied to the
   /// source. Throws MismatchError if its classes have other names than those of the training.
-  Score evaluate(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each = {});
+  Score evaluate(data::Source const& source,
+                 std::function<void(data::Batches::Batch const&, Values)> const& each = {}) {
+    return judge(source, each, nullptr);
+  }
+  /// The same, divided among the ranks if there are any. All of them must call it.
+  Score evaluate_together(data::Source const& source) { return judge(source, {}, options_.ranks); }
   /// The network, with the average of its weights if there is one, its transforms and the names of its classes.
   persist::Model model() const;
   /// Replaces the weights, all or none, and forgets their average. Throws as persist::weights_of_type does.
@@ -121,6 +126,8 @@ class Trainer {
   bool done() const;
   void step();
   void record();
+  Score judge(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each,
+              Communicator* ranks);
   bool uses_clock() const;
   double time() const;
   void call_due();
