@@ -51,6 +51,7 @@ def two_hosts(rate):
                     ip("-n", space, "link", "set", device, "up")
                 subprocess.run(["tc", "-n", space, "qdisc", "add", "dev", "wire", "root", "tbf", "rate", rate, "burst", "32kb", "latency",
                                 "400ms"], check=True, capture_output=True, text=True)
+                ip("netns", "exec", space, "unshare", "--uts", "hostname", space)  # as they are to be called
         except subprocess.CalledProcessError as error:
             skip(f"{' '.join(error.cmd)}: {error.stderr.strip()}")
         yield spaces
