@@ -100,6 +100,17 @@ coldpress_find_optional(COLDPRESS_HAS_SOUND libsndfile "coldpress::sound is left
 coldpress_find_optional(COLDPRESS_HAS_MPI MPI "the ranks of coldpress::distributed are threads of one process"
   libopenmpi-dev MPI::MPI_C)
 
+# NCCL's header alone, since its library and CUDA's runtime are loaded when a program first asks for ranks with NCCL.
+set(COLDPRESS_HAS_NCCL FALSE)
+if(coldpress_optional)
+  find_path(COLDPRESS_NCCL_INCLUDE nccl.h PATHS /usr/local/cuda/include)
+  find_path(COLDPRESS_CUDART_INCLUDE cuda_runtime_api.h PATHS /usr/local/cuda/include)
+  mark_as_advanced(COLDPRESS_NCCL_INCLUDE COLDPRESS_CUDART_INCLUDE)
+  if(COLDPRESS_NCCL_INCLUDE AND COLDPRESS_CUDART_INCLUDE)
+    set(COLDPRESS_HAS_NCCL TRUE)
+  endif()
+endif()
+
 # So is nlohmann-json optional, of which nothing but headers is used: without it, models of Neural Amp Modeler cannot be read.
 find_package(nlohmann_json 3.11 QUIET)
 set(COLDPRESS_HAS_JSON FALSE)

@@ -132,17 +132,36 @@ Hits hits(Values outputs, Values targets, Index samples) {
 }
 
 Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
-               std::function<void(data::Batches::Batch const&, Values outputs)> const& each) {
-  Mean loss, accuracy;
+               std::function<void(data::Batches::Batch const&, Values outputs)> const& each, Communicator* ranks) {
+  struct Judged {  // a minibatch
+    double loss;
+    Index samples_with_loss;
+    Hits hits;
+  };
   data::Batches batches{data::in_order(source), batch};
-  for (data::Batches::Batch const& minibatch : batches.epoch()) {
+  Index const count = (batches.stream().size() + batch - 1) / batch;
+  std::vector<Judged> judged(static_cast<std::size_t>(count));
+  Range const own = share_of(count, ranks ? ranks->rank() : 0, ranks ? ranks->size() : 1);
+  if (own.count() > 0) batches.seek({0, own.begin * batch});
+  for (Index i = own.begin; i < own.end; ++i) {
+    data::Batches::Batch const minibatch = batches.next();
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
-    if (network.labels) {
-      auto const [samples, right] = hits(outputs, minibatch.targets, minibatch.size);
-      if (samples > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(samples), samples);
-    }
-    if (auto const mean = network.loss(outputs, minibatch.targets)) loss.add(*mean, minibatch.size);
+    Judged& now = judged[static_cast<std::size_t>(i)];
+    if (network.labels) now.hits = hits(outputs, minibatch.targets, minibatch.size);
+    if (auto const mean = network.loss(outputs, minibatch.targets))
+      now.loss = *mean, now.samples_with_loss = minibatch.size;
     if (each) each(minibatch, outputs);
+  }
+  if (ranks) {
+    ranks->share(judged.data(), [&](int rank) {
+      return static_cast<std::size_t>(share_of(count, rank, ranks->size()).begin) * sizeof(Judged);
+    });
+  }
+  Mean loss, accuracy;
+  for (Judged const& minibatch : judged) {
+    auto const [samples, right] = minibatch.hits;
+    if (samples > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(samples), samples);
+    if (minibatch.samples_with_loss > 0) loss.add(minibatch.loss, minibatch.samples_with_loss);
   }
   auto const value = [](Mean const& mean) { return mean.samples() > 0 ? std::optional{mean.value()} : std::nullopt; };
   return {value(loss), value(accuracy)};

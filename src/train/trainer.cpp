@@ -3,6 +3,7 @@
 #include <coldpress/core/counted.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace coldpress::train {
 namespace {
@@ -103,7 +104,12 @@ void Trainer::run() {
     bool& flag;
     ~Running() { flag = false; }
   } const running{running_ = true};
-  for (auto const& callback : callbacks_) callback->begin(*this), callback->last = std::chrono::steady_clock::now();
+  for (auto const& callback : callbacks_) callback->begin(*this);
+  timed_ = uses_clock();
+  if (timed_) {
+    double const start = time();
+    for (auto const& callback : callbacks_) callback->last = start;
+  }
   while (!done() && !asked_) {
     step();
     call_due();
@@ -169,11 +175,30 @@ void Trainer::record() {
   recent_ = {};
 }
 
+bool Trainer::uses_clock() const {
+  auto const by_clock = [](auto const& callback) { return callback->when.seconds > 0; };
+  bool const own = std::ranges::any_of(callbacks_, by_clock);
+  Communicator* const ranks = options_.ranks;
+  if (!ranks) return own;
+  std::vector<unsigned char> all(static_cast<std::size_t>(ranks->size()));
+  all[static_cast<std::size_t>(ranks->rank())] = own;
+  ranks->share(all.data(), [](int rank) { return static_cast<std::size_t>(rank); });
+  return std::ranges::find(all, 1) != all.end();
+}
+
+double Trainer::time() const {
+  double now = options_.clock
+                   ? options_.clock()
+                   : std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  if (options_.ranks) options_.ranks->broadcast(&now, sizeof now);
+  return now;
+}
+
 void Trainer::call_due() {
-  auto const now = std::chrono::steady_clock::now();
+  double const now = timed_ ? time() : 0;
   for (auto const& callback : callbacks_) {
     When const& when = callback->when;
-    bool const clock = when.seconds > 0 && std::chrono::duration<double>(now - callback->last).count() >= when.seconds;
+    bool const clock = when.seconds > 0 && now - callback->last >= when.seconds;
     if (clock) callback->last = now;
     bool const due = clock || (when.steps > 0 && iteration() % when.steps == 0) ||
                      (when.epochs > 0 && epoch_over_ && (batch_.position.epoch + 1) % when.epochs == 0);
@@ -205,21 +230,21 @@ Score Trainer::epoch_score() const {
   return {value(loss_), value(accuracy_)};
 }
 
-Score Trainer::evaluate(data::Source const& source,
-                        std::function<void(data::Batches::Batch const&, Values)> const& each) {
+Score Trainer::judge(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each,
+                     Communicator* ranks) {
   data::check_classes(source, classes_);
   auto const transformed = data::transformed(source, options_.transforms);
-  auto const judge = [&] {
+  auto const score_of_solver = [&] {
     return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
                             .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
                             .labels = has_classes(transformed->target_shape())},
-                           *transformed, options_.batch, each);
+                           *transformed, options_.batch, each, ranks);
   };
-  if (average_.empty()) return judge();
+  if (average_.empty()) return score_of_solver();
   persist::Model const own = solver_->model();
   solver_->load(average_.applied(own));
   try {
-    Score const score = judge();
+    Score const score = score_of_solver();
     solver_->load(own);
     return score;
   } catch (...) {

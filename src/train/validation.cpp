@@ -27,7 +27,7 @@ double number_of(Metric const& metric) {
 }  // namespace
 
 void Validation::operator()(Trainer& trainer) {
-  score_ = trainer.evaluate(*source_);
+  score_ = trainer.evaluate_together(*source_);
   if (score_.loss) trainer.statistics().add(name + "/loss", trainer.iteration(), *score_.loss);
   if (score_.accuracy) trainer.statistics().add(name + "/accuracy", trainer.iteration(), *score_.accuracy);
 }

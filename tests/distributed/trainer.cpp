@@ -119,6 +119,64 @@ TEST_CASE("each rank reads its part of every minibatch, or all of it where a cal
   });
 }
 
+TEST_CASE("each rank reads and judges a share of the validation data, and all have the bits of one process") {
+  auto const judged = [](Communicator* ranks, Index batch, data::Source const& validation) {
+    dynamic::Solver solver = solver_of(labelled);
+    auto const source = data::own(sides());
+    train::TrainerOptions options = options_of({}, ranks);
+    options.batch = batch;
+    train::Trainer trainer{solver, *source, options};
+    auto const score = trainer.evaluate_together(validation);
+    return std::pair{*score.loss, *score.accuracy};
+  };
+  for (Index const batch : {1, 7, 16, 90, 100}) {
+    auto const wanted = judged(nullptr, batch, *data::own(sides()));
+    for (int const ranks : {1, 2, 3, 8}) {
+      INFO(ranks << " ranks, batch " << batch);
+      std::atomic<int> right = 0;
+      std::atomic<Index> read = 0;
+      InProcess{ranks}.run([&](Communicator& r) {
+        Counted const source{data::own(sides())};
+        right += judged(&r, batch, source) == wanted;
+        read += source.samples;
+      });
+      CHECK(right == ranks);
+      CHECK(read == 90);
+    }
+  }
+}
+
+TEST_CASE("a callback that is due by the clock is called after the same steps on all ranks, those of rank 0's clock") {
+  // Looked at once when the run begins and then after each step.
+  auto const called = [](Communicator* ranks, double rate, bool has_callback = true) {
+    dynamic::Solver solver = solver_of(labelled);
+    auto const source = data::own(sides());
+    train::TrainerOptions options = options_of({}, ranks);
+    options.clock = [now = 0.0, rate]() mutable { return rate * now++; };
+    train::Trainer trainer{solver, *source, options};
+    std::vector<std::uint64_t> steps;
+    if (has_callback)
+      trainer.every(train::seconds(2.5), [&steps](train::Trainer& of) { steps.push_back(of.iteration()); });
+    trainer.run();
+    return steps;
+  };
+  std::vector<std::uint64_t> wanted;
+  for (std::uint64_t step = 3; step <= 36; step += 3) wanted.push_back(step);  // 6 epochs of 6
+  CHECK(called(nullptr, 1) == wanted);
+  CHECK(called(nullptr, 0.125) == std::vector<std::uint64_t>{20});
+  for (int const ranks : {1, 2, 3}) {
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) { right += called(&r, r.rank() == 0 ? 1 : 0.125) == wanted; });
+    CHECK(right == ranks);
+    right = 0;  // the callback writes, and is on rank 0 alone
+    InProcess{ranks}.run([&](Communicator& r) {
+      auto const steps = called(&r, 1, r.rank() == 0);
+      right += r.rank() == 0 ? steps == wanted : steps.empty();
+    });
+    CHECK(right == ranks);
+  }
+}
+
 TEST_CASE("a microbatch that changes after the ranks have begun is refused") {
   InProcess{1}.run([](Communicator& r) {
     dynamic::Solver solver = solver_of(labelled);

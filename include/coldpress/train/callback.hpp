@@ -3,7 +3,6 @@
 
 #include <coldpress/persist/checkpoint.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <memory>
 #include <string>
@@ -13,7 +12,8 @@ namespace coldpress::train {
 class Trainer;
 using persist::State;
 
-/// When a callback is due. Seconds are those of a clock, so they are not the same when a run is repeated.
+/// When a callback is due. Seconds are those of a clock (TrainerOptions::clock), so they are not the same when a run is
+/// repeated.
 struct When {
   std::uint64_t steps = 0, epochs = 0;
   double seconds = 0;
@@ -71,7 +71,7 @@ class AnyCallback {
   std::string name;
   Turn turn;
   bool reads_batch;
-  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  double last = 0;  // when it was due by the clock
 };
 
 template <Callback C>

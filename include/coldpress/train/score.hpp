@@ -3,6 +3,7 @@
 
 #include <coldpress/data/batches.hpp>
 #include <coldpress/dynamic/layer.hpp>
+#include <coldpress/run/communicator.hpp>
 
 #include <functional>
 
@@ -56,9 +57,12 @@ struct Evaluated {
 };
 /// The network is borrowed. The caller sets `labels`.
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
-/// The means over all samples. `each` is called for each minibatch with its outputs and targets.
+/// The means over all samples. `each` is called for each minibatch with its outputs and targets. With ranks, which must
+/// all call this, each rank reads and judges a share of the minibatches, and all get the bits that one process gets; it
+/// throws what the communicator throws, too.
 Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
-               std::function<void(data::Batches::Batch const&, Values outputs)> const& each = {});
+               std::function<void(data::Batches::Batch const&, Values outputs)> const& each = {},
+               Communicator* ranks = nullptr);
 /// The same for a network and its loss, in inference mode. The data must have passed check_fits. `one_hot` says that
 /// targets are classes as OneHot makes them.
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch,

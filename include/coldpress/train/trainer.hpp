@@ -14,12 +14,13 @@ struct TrainerOptions {
   Index epochs = 1;
   std::uint64_t steps = 0;  // the most steps, counted from the solver's first; 0: as many as the epochs have
   Index batch = 64;
-  std::uint64_t seed = 0;            // of the order of the data
-  Index prefetch = 4;                // how many minibatches a thread reads ahead; 0: no thread
-  WeightAverage average = {};        // of the weights; it is what is validated and saved
-  data::Transforms transforms = {};  // of samples before the network; saved with it
-  std::uint64_t record_every = 0;    // steps for each value of training/loss; 0: about 400 values in all
-  Communicator* ranks = nullptr;     // which train together; borrowed. Each reads its part of a minibatch alone
+  std::uint64_t seed = 0;              // of the order of the data
+  Index prefetch = 4;                  // how many minibatches a thread reads ahead; 0: no thread
+  WeightAverage average = {};          // of the weights; it is what is validated and saved
+  data::Transforms transforms = {};    // of samples before the network; saved with it
+  std::uint64_t record_every = 0;      // steps for each value of training/loss; 0: about 400 values in all
+  Communicator* ranks = nullptr;       // which train together; borrowed. Each reads its part of a minibatch alone
+  std::function<double()> clock = {};  // seconds since any moment, by which callbacks are due; null: the steady clock
 };
 
 /// Trains with a solver of a network type or of a config. Between two steps it calls the callbacks that are due, in
@@ -28,7 +29,8 @@ struct TrainerOptions {
 /// again. A step that threw is then tried again.
 ///
 /// On several ranks, each has a trainer with the same options and callbacks, but for those that only write. The trainer
-/// divides the solver's steps among them, and each reads only the samples that it computes.
+/// divides the solver's steps among them, and each reads only the samples that it computes. Rank 0's clock decides
+/// after which step a callback is due, so it is the same step on all.
 ///
 /// The trainer adds these statistics: training/loss, its mean since the last value; for each epoch training/loss_epoch
 /// and, if the targets are labels, training/accuracy; and learning_rate, with training/loss.
@@ -93,7 +95,12 @@ class Trainer {
   Statistics const& statistics() const { return statistics_; }
   /// How good the network is, with the average of its weights if there is one. The transforms are applied to the
   /// source. Throws MismatchError if its classes have other names than those of the training.
-  Score evaluate(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each = {});
+  Score evaluate(data::Source const& source,
+                 std::function<void(data::Batches::Batch const&, Values)> const& each = {}) {
+    return judge(source, each, nullptr);
+  }
+  /// The same, divided among the ranks if there are any. All of them must call it.
+  Score evaluate_together(data::Source const& source) { return judge(source, {}, options_.ranks); }
   /// The network, with the average of its weights if there is one, its transforms and the names of its classes.
   persist::Model model() const;
   /// Replaces the weights, all or none, and forgets their average. Throws as persist::weights_of_type does.
@@ -119,6 +126,10 @@ class Trainer {
   bool done() const;
   void step();
   void record();
+  Score judge(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each,
+              Communicator* ranks);
+  bool uses_clock() const;
+  double time() const;
   void call_due();
   persist::State state() const;
   void restore(persist::State const& state);
@@ -142,6 +153,7 @@ class Trainer {
   std::uint64_t record_every_ = 1;
   std::vector<persist::NamedState> unclaimed_;  // states of a checkpoint that belong to no callback
   bool epoch_over_ = false, ended_ = false, running_ = false;
+  bool timed_ = false;                // whether a callback, on any rank, is due by the clock
   std::optional<std::string> asked_;  // to stop
   std::string why_;
 };
