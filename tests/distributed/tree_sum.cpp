@@ -37,7 +37,7 @@ class Counting final : public Communicator {
 /// The sum, or what it gives if it is added to ones. Twice, because the memory of the first sum is used again. The
 /// second time, the values have their last values only bit by bit, as backward makes them.
 std::vector<float> summed(Communicator* communicator, std::vector<std::vector<float>> const& arrays, bool adds = false,
-                          Index bucket = TreeSum<float>::usual_bucket) {
+                          Index bucket = 0) {
   TreeSum<float> sum;
   auto const size = static_cast<Index>(arrays[0].size());
   for (int round = 0; round < 2; ++round) {
@@ -82,8 +82,8 @@ TEST_CASE("any number of ranks adds any number of arrays to the bits of one proc
   for (int const ranks : {1, 2, 3, 4, 5, 7, 8, 13}) {
     for (std::size_t const count : {1, 2, 3, 5, 8, 11, 16, 21}) {
       for (Index const size : {1, 16, 37, 5000}) {
-        for (Index const bucket : {16, 112, 2048, 5000}) {
-          if (bucket < size / 64 || (bucket > 16 && bucket > size)) continue;
+        for (Index const bucket : {0, 16, 112, 2048}) {
+          if (bucket > 0 && bucket < size / 64) continue;
           INFO(ranks << " ranks, " << count << " arrays of " << size << " in buckets of " << bucket);
           auto const all = arrays(count, size);
           bool const adds = count % 2 == 0;

@@ -24,8 +24,8 @@ constexpr Range samples_of_rank(std::ptrdiff_t batch, std::ptrdiff_t microbatch,
   return {freestanding::min(begin * microbatch, batch), freestanding::min(end * microbatch, batch)};
 }
 
-/// For how many seconds exchanges in the background have been under way: hidden behind what the rank computed meanwhile,
-/// and while it had nothing else to do. It notices late when they end, so this is the least that was hidden.
+/// For how many seconds exchanges in the background have been under way: hidden behind what the rank computed, and
+/// while it waited. The rank notices late when they end, so this is the least that was hidden.
 struct TravelTime {
   double hidden = 0, waited = 0;
 };

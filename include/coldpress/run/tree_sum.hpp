@@ -16,12 +16,10 @@ namespace coldpress {
 template <class T>
 class TreeSum {
  public:
-  static constexpr Index usual_bucket = Index{1} << 17;  // values
-
   /// Makes room for `count` arrays of `size` values each. The communicator is borrowed; null: all arrays are here.
-  /// Nothing else allocates. Buckets have no more than so many values, but on many ranks more of them, so that no
-  /// message is small.
-  void reserve(Communicator* communicator, Index count, Index size, Index bucket = usual_bucket) {
+  /// Nothing else allocates. A bucket has no more than so many values; 0: 8192 for each rank, so that no message is
+  /// small, or more, so that there are not many.
+  void reserve(Communicator* communicator, Index count, Index size, Index bucket = 0) {
     communicator_ = communicator;
     int const rank = communicator ? communicator->rank() : 0, ranks = communicator ? communicator->size() : 1;
     if (count == count_ && size == size_ && rank == rank_ && ranks == ranks_) return;
@@ -29,7 +27,7 @@ class TreeSum {
     own_ = share_of(count, rank, ranks);
     arrays_.reserve(freestanding::max(own_.count(), 1) * size);  // a rank without arrays has the total there
     if (ranks > 1) {
-      if (bucket == usual_bucket) bucket = freestanding::max(bucket, Index{ranks} << 13);
+      if (bucket == 0) bucket = freestanding::max(Index{ranks} << 13, (size + 63) / 64);
       buckets_ = (size + bucket - 1) / bucket;
       lines_ = (size + buckets_ * line - 1) / (buckets_ * line);
       buckets_ = (size + lines_ * line - 1) / (lines_ * line);
