@@ -92,8 +92,8 @@ class Rank final : public Communicator {
     post_.changed.notify_all();
   }
   void take(Place const& place, int channel) {
-    auto const& [bytes, count, from] = place;
-    if (count == 0) return;
+    if (place.count == 0) return;
+    int const from = place.from;
     check_usable(from);
     std::unique_lock lock{post_.mutex};
     auto& messages = post_.waiting[{from, rank_, channel}];
@@ -109,12 +109,12 @@ class Rank final : public Communicator {
     post_.waits.erase(rank_);
     Message const message = std::move(messages.front());
     messages.pop_front();
-    failed_ = message.size() != count;
+    failed_ = message.size() != place.count;
     if (failed_)
       throw PeerError{"rank " + std::to_string(from) + " has sent " + std::to_string(message.size()) +
-                          " bytes to rank " + std::to_string(rank_) + ", which expected " + std::to_string(count),
+                          " bytes to rank " + std::to_string(rank_) + ", which expected " + std::to_string(place.count),
                       from};
-    std::memcpy(bytes, message.data(), count);
+    std::memcpy(place.bytes, message.data(), place.count);
   }
 
   void take_first(std::deque<Place>& all, int channel) {
