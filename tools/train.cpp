@@ -261,6 +261,10 @@ void train_on(Ranks const& ranks, Options options) {
   std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
               std::to_string(trainer.iteration()).c_str(), outputs.save.c_str(),
               trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
+  if (!ranks.communicator()) return;
+  auto const [hidden, waited] = ranks.communicator()->travel_time();
+  std::printf("Gradients travelled for %.1f s, of which at least %.0f %% were hidden behind the computation\n",
+              hidden + waited, hidden + waited > 0 ? 100 * hidden / (hidden + waited) : 0);
 }
 
 void train_run(Options const& options) {

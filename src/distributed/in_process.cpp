@@ -3,6 +3,7 @@
 #include "peers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -24,7 +25,11 @@ struct Post {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<std::pair<int, int>, std::deque<Message>> waiting;  // by the ranks that they are from and to
+  struct Way {
+    int from, to, channel;  // the last -1 for what is sent in the foreground
+    auto operator<=>(Way const&) const = default;
+  };
+  std::map<Way, std::deque<Message>> waiting;
   std::vector<State> states;
   std::map<int, int> waits;  // whom a rank waits for
   int first_failed = -1;
@@ -43,21 +48,55 @@ class Rank final : public Communicator {
   Rank(Post& post, int rank, InProcess::Seconds limit) : post_(post), rank_(rank), limit_(limit) {}
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(post_.states.size()); }
-  void send(void const* bytes, std::size_t count, int to) override {
+  void send(void const* bytes, std::size_t count, int to) override { post(bytes, count, to, foreground); }
+  void receive(void* bytes, std::size_t count, int from) override { take({bytes, count, from}, foreground); }
+  void begin_exchange(int channel, void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
+                      int with) override {
+    watch_.enter();
+    bool const still = advance_all();
+    post(sent, sent_count, with, channel);
+    check_usable(with);
+    under_way_.at(static_cast<std::size_t>(channel)).push_back({received, received_count, with});
+    watch_.leave(still, true);
+  }
+  std::size_t under_way(int channel) override {
+    watch_.enter();
+    watch_.leave(advance_all());
+    return under_way_.at(static_cast<std::size_t>(channel)).size();
+  }
+  void wait_for(int channel, std::size_t most) override {
+    watch_.enter();
+    watch_.leave(advance_all());
+    watch_.enter();
+    auto& all = under_way_.at(static_cast<std::size_t>(channel));
+    while (all.size() > most) take_first(all, channel);
+    watch_.leave(advance_all());
+  }
+  TravelTime travel_time() const override { return watch_.time(); }
+
+ private:
+  static constexpr int foreground = -1;
+  struct Place {
+    void* bytes;
+    std::size_t count;
+    int from;
+  };
+  void post(void const* bytes, std::size_t count, int to, int channel) {
     if (count == 0) return;
     check_usable(to);
     auto const* const first = static_cast<unsigned char const*>(bytes);
     Message message{first, first + count};
     std::lock_guard const lock{post_.mutex};
     check_runs(to);
-    post_.waiting[{rank_, to}].push_back(std::move(message));
+    post_.waiting[{rank_, to, channel}].push_back(std::move(message));
     post_.changed.notify_all();
   }
-  void receive(void* bytes, std::size_t count, int from) override {
-    if (count == 0) return;
+  void take(Place const& place, int channel) {
+    if (place.count == 0) return;
+    int const from = place.from;
     check_usable(from);
     std::unique_lock lock{post_.mutex};
-    auto& messages = post_.waiting[{from, rank_}];
+    auto& messages = post_.waiting[{from, rank_, channel}];
     auto const ready = [&] {
       if (messages.empty()) check_runs(from);
       return !messages.empty();
@@ -70,15 +109,32 @@ class Rank final : public Communicator {
     post_.waits.erase(rank_);
     Message const message = std::move(messages.front());
     messages.pop_front();
-    failed_ = message.size() != count;
+    failed_ = message.size() != place.count;
     if (failed_)
       throw PeerError{"rank " + std::to_string(from) + " has sent " + std::to_string(message.size()) +
-                          " bytes to rank " + std::to_string(rank_) + ", which expected " + std::to_string(count),
+                          " bytes to rank " + std::to_string(rank_) + ", which expected " + std::to_string(place.count),
                       from};
-    std::memcpy(bytes, message.data(), count);
+    std::memcpy(place.bytes, message.data(), place.count);
   }
 
- private:
+  void take_first(std::deque<Place>& all, int channel) {
+    take(all.front(), channel);
+    all.pop_front();
+  }
+  bool has_come(int from, int channel) {
+    std::lock_guard const lock{post_.mutex};
+    return !post_.waiting[{from, rank_, channel}].empty();
+  }
+  /// Takes what has come in the background. Says whether anything is left to come.
+  bool advance_all() {
+    bool any = false;
+    for (int channel = 0; channel < channels; ++channel) {
+      auto& all = under_way_.at(static_cast<std::size_t>(channel));
+      while (!all.empty() && (all.front().count == 0 || has_come(all.front().from, channel))) take_first(all, channel);
+      any = any || !all.empty();
+    }
+    return any;
+  }
   void check_usable(int other) const {
     check_peer(other, rank_, size());
     if (failed_) throw lost_before(other, rank_);
@@ -95,6 +151,8 @@ class Rank final : public Communicator {
   int rank_;
   InProcess::Seconds limit_;
   bool failed_ = false;
+  std::array<std::deque<Place>, channels> under_way_;  // what is to be received
+  Stopwatch watch_;
 };
 
 constexpr InProcess::Seconds longest{1e9};  // that a clock can count

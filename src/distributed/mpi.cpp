@@ -3,7 +3,9 @@
 #include "peers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <map>
 #include <string>
@@ -21,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // bytes, because MPI counts in int
 constexpr std::chrono::seconds for_notes{1};
 // A note is what a rank that gives up sends to all: the number of the rank that it has waited for.
-enum Tag { messages, notes };
+// Channels in the background come first.
+enum Tag { messages = Communicator::channels, notes };
 
 std::string text_of(int code) {
   char text[MPI_MAX_ERROR_STRING + 1] = {};
@@ -44,13 +47,20 @@ void end_all() {
 }  // namespace
 
 struct Mpi::Library {
+  struct Exchange {
+    int with;
+    std::size_t expected;
+    MPI_Request sending = MPI_REQUEST_NULL, receiving = MPI_REQUEST_NULL;
+  };
   MPI_Comm ranks = MPI_COMM_NULL;
   Seconds limit;
   int rank = 0, size = 1;
   int exceptions = std::uncaught_exceptions();
   bool begun_here = false, failed = false;
-  int note = 0;                // that this rank has sent
-  std::map<int, int> waits{};  // whom another rank waits for, by its note
+  int note = 0;                                                // that this rank has sent
+  std::map<int, int> waits{};                                  // whom another rank waits for, by its note
+  std::array<std::deque<Exchange>, messages + 1> under_way{};  // by tag
+  Stopwatch watch{};
 
   explicit Library(Seconds given) : limit(given) {}
 
@@ -75,8 +85,17 @@ struct Mpi::Library {
     check_peer(peer, rank, size);
     if (failed) throw lost_before(peer, rank);
   }
-  [[noreturn]] void fail(int peer, std::string const& how) {
+  /// From now on, nothing may be written to the memory of those who called.
+  void lose() {
     failed = true;
+    for (auto& channel : under_way) {
+      for (Exchange& exchange : channel) {
+        if (exchange.receiving != MPI_REQUEST_NULL) MPI_Cancel(&exchange.receiving);
+      }
+    }
+  }
+  [[noreturn]] void fail(int peer, std::string const& how) {
+    lose();
     throw PeerError{"rank " + std::to_string(peer) + " " + how + " (seen by rank " + std::to_string(rank) + ")", peer};
   }
   void check(int code, int peer) {
@@ -95,7 +114,7 @@ struct Mpi::Library {
   }
   /// Gives up: tells all ranks, hears for a moment for whom they wait, and throws.
   [[noreturn]] void give_up(int peer, bool long_enough, std::string const& how) {
-    failed = true;
+    lose();
     note = peer;
     for (int other = 0; other < size; ++other) {
       if (other == rank) continue;
@@ -109,20 +128,57 @@ struct Mpi::Library {
     }
     throw silence(rank, peer, long_enough, how, waits);
   }
-  /// Waits until what is sent to the peer and what is received from it has arrived, and returns the status of the
-  /// latter. A rank that computes on the same core gets it meanwhile.
-  MPI_Status wait(MPI_Request& sending, MPI_Request& receiving, std::size_t expected, int peer) {
+  void start(int tag, void const* sent, std::size_t sent_count, void* received, std::size_t received_count, int with) {
+    Exchange& exchange = under_way.at(static_cast<std::size_t>(tag)).emplace_back(Exchange{with, received_count});
+    if (received_count > 0)
+      check(MPI_Irecv(received, static_cast<int>(received_count), MPI_BYTE, with, tag, ranks, &exchange.receiving),
+            with);
+    if (sent_count > 0)
+      check(MPI_Isend(sent, static_cast<int>(sent_count), MPI_BYTE, with, tag, ranks, &exchange.sending), with);
+  }
+  /// Whether what is sent to the peer and what is received from it has arrived.
+  bool is_over(Exchange& exchange) {
+    int sent = 0, received = 0, count = 0, kind = MPI_SUCCESS;
     MPI_Status status{};
+    check(MPI_Test(&exchange.sending, &sent, MPI_STATUS_IGNORE), exchange.with);
+    bool const receives = exchange.receiving != MPI_REQUEST_NULL;
+    int const code = MPI_Test(&exchange.receiving, &received, receives ? &status : MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE)
+      fail(exchange.with, "has sent more than " + std::to_string(exchange.expected) + " bytes, which were expected");
+    check(code, exchange.with);
+    if (receives && received) {
+      check(MPI_Get_count(&status, MPI_BYTE, &count), exchange.with);
+      if (static_cast<std::size_t>(count) != exchange.expected)
+        fail(exchange.with,
+             "has sent " + std::to_string(count) + " bytes, expected " + std::to_string(exchange.expected));
+    }
+    return sent && received;
+  }
+  /// Forgets what is over, up to the first exchange that is not. Returns how many are left.
+  std::size_t advance(int tag) {
+    auto& all = under_way.at(static_cast<std::size_t>(tag));
+    if (!all.empty()) check_usable(all.front().with);
+    while (!all.empty() && is_over(all.front())) all.pop_front();
+    return all.size();
+  }
+  /// Whether anything is under way in the background.
+  bool advance_all() {
+    bool any = false;
+    for (int channel = 0; channel < channels; ++channel) any = advance(channel) > 0 || any;
+    return any;
+  }
+  void wait_for(int tag, std::size_t most) {
+    watch.enter();
+    watch.leave(advance_all());
+    watch.enter();
+    while (advance(tag) > most) wait(under_way.at(static_cast<std::size_t>(tag)).front());
+    watch.leave(advance_all());
+  }
+  /// Waits until an exchange is over. A rank that computes on the same core gets it meanwhile.
+  void wait(Exchange& exchange) {
     Clock::time_point start{};
     for (int tries = 0;; ++tries) {
-      int sent = 0, received = 0;
-      check(MPI_Test(&sending, &sent, MPI_STATUS_IGNORE), peer);
-      int const code = MPI_Test(&receiving, &received, receiving == MPI_REQUEST_NULL ? MPI_STATUS_IGNORE : &status);
-      int kind = MPI_SUCCESS;
-      if (code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE)
-        fail(peer, "has sent more than " + std::to_string(expected) + " bytes, which were expected");
-      check(code, peer);
-      if (sent && received) return status;
+      if (is_over(exchange)) return;
       if (tries < 100) continue;
       auto const now = Clock::now();
       if (tries == 100) start = now;
@@ -134,9 +190,9 @@ struct Mpi::Library {
       if (waits.empty()) read_notes();
       Seconds const waited = now - start;
       if (waited > limit || !waits.empty()) {
-        if (!received) MPI_Cancel(&receiving);
+        bool const received = exchange.receiving == MPI_REQUEST_NULL;
         // Ranks that wait for each other give up at nearly the same time, and each hears of another before.
-        give_up(peer, waited > limit / 2,
+        give_up(exchange.with, waited > limit / 2,
                 std::string{received ? "has received" : "has sent"} + " nothing for " +
                     std::to_string(std::min(waited, limit).count()) + " s");
       }
@@ -175,20 +231,31 @@ void Mpi::exchange(void const* sent, std::size_t sent_count, void* received, std
   auto* in = static_cast<unsigned char*>(received);
   while (sent_count > 0 || received_count > 0) {
     std::size_t const some = std::min(sent_count, most_at_once), expected = std::min(received_count, most_at_once);
-    MPI_Request sending = MPI_REQUEST_NULL, receiving = MPI_REQUEST_NULL;
-    if (expected > 0)
-      library.check(MPI_Irecv(in, static_cast<int>(expected), MPI_BYTE, with, messages, library.ranks, &receiving),
-                    with);
-    if (some > 0)
-      library.check(MPI_Isend(out, static_cast<int>(some), MPI_BYTE, with, messages, library.ranks, &sending), with);
-    MPI_Status const status = library.wait(sending, receiving, expected, with);
-    int count = 0;
-    if (expected > 0) library.check(MPI_Get_count(&status, MPI_BYTE, &count), with);
-    if (static_cast<std::size_t>(count) != expected)
-      library.fail(with, "has sent " + std::to_string(count) + " bytes, expected " + std::to_string(expected));
+    library.start(messages, out, some, in, expected, with);
+    library.wait_for(messages, 0);
     if (some > 0) out += some, sent_count -= some;
     if (expected > 0) in += expected, received_count -= expected;
   }
 }
+
+void Mpi::begin_exchange(int channel, void const* sent, std::size_t sent_count, void* received,
+                         std::size_t received_count, int with) {
+  Library& library = *library_;
+  library.check_usable(with);
+  if (std::max(sent_count, received_count) > most_at_once)
+    throw ConfigError{"Mpi: an exchange in the background may have " + std::to_string(most_at_once) +
+                      " bytes each way, got " + std::to_string(std::max(sent_count, received_count))};
+  library.watch.enter();
+  bool const still = library.advance_all();
+  library.start(channel, sent, sent_count, received, received_count, with);
+  library.watch.leave(still, true);
+}
+std::size_t Mpi::under_way(int channel) {
+  library_->watch.enter();
+  library_->watch.leave(library_->advance_all());
+  return library_->under_way.at(static_cast<std::size_t>(channel)).size();
+}
+void Mpi::wait_for(int channel, std::size_t most) { library_->wait_for(channel, most); }
+TravelTime Mpi::travel_time() const { return library_->watch.time(); }
 
 }  // namespace coldpress::distributed

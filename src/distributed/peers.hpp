@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/distributed/peer_error.hpp>
+#include <coldpress/run/communicator.hpp>
 
 #include <map>
 #include <optional>
@@ -50,5 +51,27 @@ inline PeerError silence(int rank, int peer, bool long_enough, std::string const
   }
   return {text(peer) + " " + how + " (seen by " + text(rank) + ")", peer};
 }
+
+/// Measures for how long exchanges in the background are under way, as a rank sees it: only now and then.
+class Stopwatch {
+ public:
+  /// The rank has computed, and now looks after its exchanges.
+  void enter() { entered_ = Clock::now(); }
+  /// It goes on computing. `still`: something that was under way before is so now. Else nobody knows when it ended.
+  void leave(bool still, bool begun = false) {
+    auto const now = Clock::now();
+    if (runs_) time_.waited += Seconds{now - entered_}.count();
+    if (runs_ && still) time_.hidden += Seconds{entered_ - left_}.count();
+    runs_ = still || begun, left_ = now;
+  }
+  TravelTime time() const { return time_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  Clock::time_point entered_{}, left_{};
+  bool runs_ = false;
+  TravelTime time_;
+};
 
 }  // namespace coldpress::distributed

@@ -12,5 +12,10 @@ Mpi::Mpi(Seconds) {
 Mpi::~Mpi() = default;
 void Mpi::send(void const*, std::size_t, int) {}
 void Mpi::receive(void*, std::size_t, int) {}
+void Mpi::exchange(void const*, std::size_t, void*, std::size_t, int) {}
+void Mpi::begin_exchange(int, void const*, std::size_t, void*, std::size_t, int) {}
+std::size_t Mpi::under_way(int) { return 0; }
+void Mpi::wait_for(int, std::size_t) {}
+TravelTime Mpi::travel_time() const { return {}; }
 
 }  // namespace coldpress::distributed

@@ -65,12 +65,104 @@ TEST_CASE("two ranks exchange different numbers of bytes, whoever calls first") 
   }
 }
 
+TEST_CASE("exchanges in the background arrive in the order of their channel, whatever happens on the others") {
+  for (int const ranks : {2, 3, 5}) {
+    std::atomic<int> right = 0, over = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      // Of each channel, one exchange with each other rank per round; rank by rank, the channels come in another order.
+      constexpr int rounds = 5;
+      auto const size = static_cast<std::size_t>(ranks);
+      std::vector<int> sent(2 * rounds), received(2 * rounds * size, -1);
+      for (int i = 0; i < 2 * rounds; ++i) sent[static_cast<std::size_t>(i)] = 100 * r.rank() + i;
+      auto const begin = [&](int channel, int round) {
+        auto const at = static_cast<std::size_t>(channel * rounds + round);
+        r.for_each_other([&](int other) {
+          r.begin_exchange(channel, &sent[at], sizeof(int), &received[at * size + static_cast<std::size_t>(other)],
+                           sizeof(int), other);
+        });
+      };
+      for (int i = 0; i < 2 * rounds; ++i) r.rank() % 2 == 0 ? begin(i / rounds, i % rounds) : begin(i % 2, i / 2);
+      r.barrier();
+      for (int const channel : {1, 0}) {
+        r.wait_for(channel, size - 1);
+        over += r.under_way(channel) <= size - 1;
+        r.wait_for(channel, 0);
+        over += r.under_way(channel) == 0;
+      }
+      int equal = 0;
+      for (int i = 0; i < 2 * rounds; ++i)
+        r.for_each_other([&](int other) {
+          equal += received[static_cast<std::size_t>(i) * size + static_cast<std::size_t>(other)] == 100 * other + i;
+        });
+      right += equal == 2 * rounds * (ranks - 1);
+    });
+    CHECK(right == ranks);
+    CHECK(over == 4 * ranks);
+  }
+}
+
+TEST_CASE("the time of exchanges in the background is that behind computing and that of waiting") {
+  InProcess{2}.run([](Communicator& r) {
+    CHECK(r.travel_time().hidden + r.travel_time().waited == 0);
+    int out = 1, in = 0;
+    if (r.rank() == 1) r.barrier();  // after rank 0 has begun, and looked twice
+    r.begin_exchange(0, &out, sizeof out, &in, sizeof in, 1 - r.rank());
+    if (r.rank() == 1) return r.wait_for(0, 0);
+    for (int i = 0; i < 2; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      CHECK(r.under_way(0) == 1);
+    }
+    double const hidden = r.travel_time().hidden;
+    double const waited = r.travel_time().waited;
+    CHECK(hidden > 0);
+    r.barrier();
+    r.wait_for(0, 0);
+    CHECK(r.travel_time().waited > waited);
+    r.begin_exchange(1, nullptr, 0, nullptr, 0, 1);
+    CHECK(r.under_way(1) == 0);
+    double const all = r.travel_time().hidden;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    CHECK(r.under_way(1) == 0);
+    CHECK(r.travel_time().hidden == all);  // nothing was under way
+  });
+}
+
+TEST_CASE("whoever waits for an exchange in the background learns which rank has failed") {
+  for (bool const hangs : {false, true}) {
+    std::atomic<int> named = 0, done = 0;
+    auto const work = [&](Communicator& r) {
+      if (r.rank() == 1) {
+        while (hangs && done < 2) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        if (!hangs) throw DataError{"lost"};
+        return;
+      }
+      int out = 0, in = 0;
+      try {
+        r.begin_exchange(0, &out, sizeof out, &in, sizeof in, 1);
+        r.wait_for(0, 0);
+      } catch (distributed::PeerError const& error) {
+        named += error.rank == 1;
+        CHECK_THROWS_AS(r.begin_exchange(0, &out, sizeof out, &in, sizeof in, 1), distributed::PeerError);
+      }
+      ++done;
+    };
+    InProcess const all{3, std::chrono::milliseconds{50}};
+    if (hangs) {
+      all.run(work);
+    } else {
+      CHECK_THROWS_AS(all.run(work), DataError);
+    }
+    CHECK(named == 2);
+  }
+}
+
 TEST_CASE("a rank that does not exist, and the rank itself, are refused") {
   InProcess{2}.run([](Communicator& r) {
     char byte = 0;
     for (int const other : {-1, 2, 1000, r.rank()}) {
       CHECK_THROWS_AS(r.send(&byte, 1, other), ConfigError);
       CHECK_THROWS_AS(r.receive(&byte, 1, other), ConfigError);
+      CHECK_THROWS_AS(r.begin_exchange(0, nullptr, 0, &byte, 1, other), ConfigError);
     }
   });
 }

@@ -2,6 +2,7 @@
 #include "distributed/cases.hpp"
 
 #include <coldpress/dynamic/adapter.hpp>
+#include <coldpress/threads.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +24,49 @@ auto on_ranks(int ranks, F f) {
   InProcess{ranks}.run([&](Communicator& c) { results[static_cast<std::size_t>(c.rank())] = f(c); });
   return results;
 }
+
+/// How many exchanges this rank has begun in the background, and how many it had when backward came to a Mark.
+thread_local int begun = 0, begun_before_mark = 0;
+
+struct MarkOp {
+  static constexpr bool needs_input = false, heavy = true;
+  template <class T>
+  T value(T x, Position) const {
+    return x;
+  }
+  template <class T>
+  T gradient(T, T, Position) const {
+    begun_before_mark = begun;
+    return Math<T>::number(1);
+  }
+};
+/// y = x
+struct Mark {
+  static constexpr std::string_view name = "mark";
+  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr MarkOp op(std::uint64_t) const { return {}; }
+  bool operator==(Mark const&) const = default;
+};
+
+/// Counts what begins in the background of another communicator.
+class Watching final : public Communicator {
+ public:
+  explicit Watching(Communicator& other) : other_(other) {}
+  int rank() const override { return other_.rank(); }
+  int size() const override { return other_.size(); }
+  void send(void const* bytes, std::size_t count, int to) override { other_.send(bytes, count, to); }
+  void receive(void* bytes, std::size_t count, int from) override { other_.receive(bytes, count, from); }
+  void begin_exchange(int channel, void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
+                      int with) override {
+    ++begun;
+    other_.begin_exchange(channel, sent, sent_count, received, received_count, with);
+  }
+  std::size_t under_way(int channel) override { return other_.under_way(channel); }
+  void wait_for(int channel, std::size_t most) override { other_.wait_for(channel, most); }
+
+ private:
+  Communicator& other_;
+};
 
 }  // namespace
 
@@ -46,6 +90,35 @@ TEST_CASE("any number of ranks trains a network type to the bits of one process,
   for (int const ranks : {1, 2, 3, 4, 5, 8}) {
     INFO(ranks << " ranks");
     for (std::string const& on : on_ranks(ranks, [](Communicator& r) { return typed_trained(&r); })) CHECK(on == alone);
+  }
+}
+
+TEST_CASE("gradients travel while those of earlier layers are still computed") {
+  using Net = Network<Sequential<Linear{300}, Mark{}, Linear{300}, Linear{300}>, Shape{300}>;
+  auto const trained = [](Communicator* communicator, Executor* executor) {
+    auto const net = std::make_unique<Net>(1);
+    net->run_on(executor);
+    Solver<Net, MeanSquaredError{}, Adam{}, SolverOptions{.microbatch = 2}> solver{*net};
+    solver.distribute_over(communicator);
+    Random random{9};
+    auto const x = random.values<float>(8 * 300), t = random.values<float>(8 * 300);
+    begun = begun_before_mark = 0;
+    for (int step = 0; step < 2; ++step) solver.train_minibatch(x, t);
+    return std::vector<float>{net->parameters().begin(), net->parameters().end()};
+  };
+  auto const alone = trained(nullptr, nullptr);
+  for (int const ranks : {2, 3, 4}) {
+    std::atomic<int> right = 0, early = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      Watching watching{r};
+      right += trained(&watching, nullptr) == alone;
+      // In the second step, more than what the first step began.
+      early += begun_before_mark > begun / 2;
+      ThreadPool threads{2};
+      right += trained(&r, &threads) == alone;
+    });
+    CHECK(right == 2 * ranks);
+    CHECK(early == ranks);
   }
 }
 

@@ -23,23 +23,37 @@ class Counting final : public Communicator {
   int size() const override { return other_.size(); }
   void send(void const* bytes, std::size_t count, int to) override { sent += count, other_.send(bytes, count, to); }
   void receive(void* bytes, std::size_t count, int from) override { other_.receive(bytes, count, from); }
-  std::size_t sent = 0;
+  void begin_exchange(int channel, void const* out, std::size_t out_count, void* in, std::size_t in_count,
+                      int with) override {
+    ++begun;
+    Communicator::begin_exchange(channel, out, out_count, in, in_count, with);
+  }
+  std::size_t sent = 0, begun = 0;
 
  private:
   Communicator& other_;
 };
 
-/// The sum, or what it gives if it is added to ones. Twice, because the memory of the first sum is used again.
-std::vector<float> summed(Communicator* communicator, std::vector<std::vector<float>> const& arrays,
-                          bool adds = false) {
+/// The sum, or what it gives if it is added to ones. Twice, because the memory of the first sum is used again. The
+/// second time, the values have their last values only bit by bit, as backward makes them.
+std::vector<float> summed(Communicator* communicator, std::vector<std::vector<float>> const& arrays, bool adds = false,
+                          Index bucket = 0) {
   TreeSum<float> sum;
   auto const size = static_cast<Index>(arrays[0].size());
   for (int round = 0; round < 2; ++round) {
-    sum.reserve(communicator, static_cast<Index>(arrays.size()), size);
-    for (Index a = sum.own().begin; a < sum.own().end; ++a)
-      std::ranges::copy(arrays[static_cast<std::size_t>(a)], sum.of(a));
+    sum.reserve(communicator, static_cast<Index>(arrays.size()), size, bucket);
     std::vector<float> total(static_cast<std::size_t>(size), 1.0f);
-    sum.add_to(total.data(), adds);
+    sum.begin(total.data(), adds);
+    Index const apart = round == 0 ? size : 1 + size / (5 + (communicator ? communicator->rank() : 0));
+    for (Index from = size; from > 0;) {
+      Index const end = from;
+      from = std::max(Index{0}, from - apart);
+      for (Index a = sum.own().begin; a < sum.own().end; ++a)
+        std::copy_n(arrays[static_cast<std::size_t>(a)].data() + from, end - from, sum.of(a) + from);
+      sum.ready(from);
+    }
+    sum.wait();
+    sum.store();
     if (round == 1) return total;
   }
   return {};
@@ -68,13 +82,16 @@ TEST_CASE("any number of ranks adds any number of arrays to the bits of one proc
   for (int const ranks : {1, 2, 3, 4, 5, 7, 8, 13}) {
     for (std::size_t const count : {1, 2, 3, 5, 8, 11, 16, 21}) {
       for (Index const size : {1, 16, 37, 5000}) {
-        INFO(ranks << " ranks, " << count << " arrays of " << size);
-        auto const all = arrays(count, size);
-        bool const adds = count % 2 == 0;
-        auto const alone = summed(nullptr, all, adds);
-        std::atomic<int> right = 0;
-        InProcess{ranks}.run([&](Communicator& r) { right += summed(&r, all, adds) == alone; });
-        CHECK(right == ranks);
+        for (Index const bucket : {0, 16, 112, 2048}) {
+          if (bucket > 0 && bucket < size / 64) continue;
+          INFO(ranks << " ranks, " << count << " arrays of " << size << " in buckets of " << bucket);
+          auto const all = arrays(count, size);
+          bool const adds = count % 2 == 0;
+          auto const alone = summed(nullptr, all, adds);
+          std::atomic<int> right = 0;
+          InProcess{ranks}.run([&](Communicator& r) { right += summed(&r, all, adds, bucket) == alone; });
+          CHECK(right == ranks);
+        }
       }
     }
   }
@@ -89,15 +106,37 @@ TEST_CASE("each rank sends what all others lack, and no more") {
     InProcess{ranks}.run([&](Communicator& r) {
       Counting counting{r};
       TreeSum<float> sum;
-      sum.reserve(&counting, 16, size);
+      sum.reserve(&counting, 16, size, 256);
       std::vector<float> total(size);
-      sum.add_to(total.data(), false);
+      sum.begin(total.data(), false);
+      sum.wait();
+      sum.store();
       std::lock_guard const lock{mutex};
       sent.push_back(counting.sent);
     });
     auto const bytes = static_cast<std::size_t>(2 * size * (ranks - 1) / ranks) * sizeof(float);
     CHECK(sent == std::vector<std::size_t>(static_cast<std::size_t>(ranks), bytes));
   }
+}
+
+TEST_CASE("what has its last values is under way before the rest") {
+  InProcess{3}.run([](Communicator& r) {
+    Counting counting{r};
+    TreeSum<float> sum;
+    sum.reserve(&counting, 3, 160, 64);  // buckets of 64 and, the first to travel, 32
+    std::vector<float> total(160);
+    sum.begin(total.data(), false);
+    std::vector<std::size_t> begun;
+    for (Index const from : {129, 128, 65, 64, 1, 0}) {
+      sum.ready(from);
+      begun.push_back(counting.begun);
+    }
+    // Each bucket's terms to and from two others, and as they are over at once, its total.
+    CHECK(begun == std::vector<std::size_t>{0, 4, 4, 8, 8, 12});
+    sum.wait();
+    sum.store();
+    CHECK(counting.begun == 12);
+  });
 }
 
 TEST_CASE("a share is as large as the others, give or take one, and all shares follow each other") {

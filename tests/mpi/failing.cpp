@@ -21,6 +21,15 @@ void hang(Mpi& mpi) {
   mpi.receive(&number, sizeof number, 1);
 }
 
+/// Rank 1 does not answer what rank 0 has begun in the background.
+void background(Mpi& mpi) {
+  if (mpi.rank() == 1) sleep_for_ever();
+  int number = 0, received = 0;
+  mpi.begin_exchange(1, &number, sizeof number, &received, sizeof received, 1);
+  if (mpi.under_way(1) != 1) throw std::runtime_error{"an exchange is over that rank 1 has not begun"};
+  mpi.wait_for(1, 0);
+}
+
 /// Rank 2 does not answer rank 1, for which rank 0 waits.
 void chain(Mpi& mpi) {
   if (mpi.rank() == 2) sleep_for_ever();
@@ -81,6 +90,7 @@ int main(int, char** argv) {
     Mpi mpi{std::chrono::milliseconds{what == "throw" ? 60000 : 500}};
     mpi.barrier();
     if (what == "hang") hang(mpi);
+    if (what == "background") background(mpi);
     if (what == "chain") chain(mpi);
     if (what == "throw") fail(mpi);
     if (what == "sizes") sizes(mpi);

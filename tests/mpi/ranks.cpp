@@ -20,5 +20,16 @@ TEST_CASE("processes train to the bits of one") {
   if (mpi.rank() == 0) numbers = wanted;
   mpi.broadcast(numbers.data(), numbers.size() * sizeof numbers[0]);
   CHECK(numbers == wanted);
+  // The same in the background, while the ranks do something else.
+  int const size = mpi.size();
+  auto const with = (size + 1 - mpi.rank()) % size;  // the partner, or this rank, which then does nothing
+  std::vector<std::uint64_t> received(wanted.size());
+  auto const bytes = wanted.size() * sizeof wanted[0];
+  if (with != mpi.rank()) mpi.begin_exchange(0, wanted.data(), bytes, received.data(), bytes, with);
+  mpi.barrier();
+  mpi.wait_for(0, 0);
+  CHECK(mpi.under_way(0) == 0);
+  CHECK((with == mpi.rank() || received == wanted));
+  if (with != mpi.rank()) CHECK(mpi.travel_time().hidden + mpi.travel_time().waited > 0);
   mpi.barrier();
 }

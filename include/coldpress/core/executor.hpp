@@ -28,8 +28,8 @@ class Executor {
   virtual Index piece_cost() const { return usual_piece_cost; }
   static constexpr Index usual_piece_cost = Index{1} << 18;  // a few microseconds
   /// Calls work(number, worker) for each number below work.pieces, and returns when all calls have returned. `worker`
-  /// is less than workers(), and no two concurrent calls have the same. An exception that a piece throws is thrown
-  /// again.
+  /// is less than workers(), and no two concurrent calls have the same; worker 0 is on the calling thread. An exception
+  /// that a piece throws is thrown again.
   virtual void run(Work const& work) = 0;
 };
 

@@ -38,6 +38,11 @@ class Mpi final : public Communicator {
   void receive(void* bytes, std::size_t count, int from) override;
   void exchange(void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
                 int with) override;
+  void begin_exchange(int channel, void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
+                      int with) override;
+  std::size_t under_way(int channel) override;
+  void wait_for(int channel, std::size_t most) override;
+  TravelTime travel_time() const override;
 
  private:
   struct Library;  // what needs MPI's header

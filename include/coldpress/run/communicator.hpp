@@ -24,6 +24,12 @@ constexpr Range samples_of_rank(std::ptrdiff_t batch, std::ptrdiff_t microbatch,
   return {freestanding::min(begin * microbatch, batch), freestanding::min(end * microbatch, batch)};
 }
 
+/// For how many seconds exchanges in the background have been under way: hidden behind what the rank computed, and
+/// while it waited. The rank notices late when they end, so this is the least that was hidden.
+struct TravelTime {
+  double hidden = 0, waited = 0;
+};
+
 /// One of `size()` processes, the ranks, as it sees the others. coldpress::distributed has two: Mpi, and those of
 /// InProcess for threads. It moves bytes and adds nothing, so sums stay in the order of those who ask for them. All
 /// ranks must ask for the same in the same order. Each function throws if another rank fails or does not answer.
@@ -43,6 +49,23 @@ class Communicator {
     receive(received, received_count, with);
     if (rank() > with) send(sent, sent_count, with);
   }
+
+  /// Exchanges in the background: they go on while the caller computes, and are numbered by channels. All ranks begin
+  /// those of a channel in the same order, but one channel may be ahead of the others, and of the calls above. Where an
+  /// exchange is over when it has begun, all ranks must begin those of all channels in the same order.
+  static constexpr int channels = 2;
+  /// Begins an exchange of at most 2^30 bytes each way. Until it is over, neither place may be used for anything else.
+  /// Without a background, as here, it is over when this returns.
+  virtual void begin_exchange([[maybe_unused]] int channel, void const* sent, std::size_t sent_count, void* received,
+                              std::size_t received_count, int with) {
+    exchange(sent, sent_count, received, received_count, with);
+  }
+  /// How many exchanges of a channel are not over, from the first such to the last that has begun. It does not wait,
+  /// but whoever calls it often lets them get on.
+  virtual std::size_t under_way([[maybe_unused]] int channel) { return 0; }
+  /// Waits until no more than `most` are under way.
+  virtual void wait_for([[maybe_unused]] int channel, [[maybe_unused]] std::size_t most) {}
+  virtual TravelTime travel_time() const { return {}; }
 
   /// f(rank) for each other rank, so that two ranks call it for each other at the same time.
   template <class F>

@@ -290,11 +290,17 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
 }
 }  // namespace detail
 
+namespace detail {
+struct NothingMore {
+  constexpr void operator()(auto) const {}
+};
+}  // namespace detail
+
 /// Passes gradients from the last group to the first, and those of a group in the order of its edges. `sinks` are those
 /// of all parameters. Gradients that are not needed are not computed, and in a static network they are not even
-/// compiled.
-template <class Run, class Sinks>
-constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
+/// compiled. Calls passed(g) when it is done with a group.
+template <class Run, class Sinks, class Passed = detail::NothingMore>
+constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both, Passed const& passed = {}) {
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;
@@ -328,6 +334,7 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
           });
         },
         [] {});
+    passed(g);
   });
 }
 

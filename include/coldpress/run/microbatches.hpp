@@ -4,7 +4,7 @@
 // The values of a part may fit into the cache where those of the minibatch do not; they take less memory, and the parts
 // run side by side on the threads of an executor. Each part has gradients of its own. These are added up in pairs,
 // pairs of pairs and so on (TreeSum), so no bit depends on the threads, nor on the processes that take the step
-// together.
+// together. Between processes, gradients travel while those of earlier layers are still computed.
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/fingerprint.hpp>
@@ -63,6 +63,7 @@ class Microbatches {
     sizes_ = sizes, batch_ = run.batch, parts_ = (batch_ + sizes.samples - 1) / sizes.samples;
     gradients_.reserve(communicator_, parts_, sizes.parameters);
     Index const own = gradients_.own().count();
+    if (communicator_) order_gradients(run.program.slots(), run.program.parameter_count());
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
     groups_ = run.program.plan().groups;
     auto const* const executor = detail::executor_of(run.backend);
@@ -85,6 +86,7 @@ class Microbatches {
   T train_step(Run const& run, UpdateStep<Optimizer, T> update_step, T* gradients, Each each) {
     if (communicator_) check_same_step(run, update_step);
     freestanding::fill_n(sums_.data(), parts_ * sizes_.sums, 0);
+    gradients_.begin(gradients, update_step.adds());
     Parts<Run> const all{*this, run};
     auto* const executor = detail::executor_of(run.backend);
     Index const own = gradients_.own().count();
@@ -93,10 +95,11 @@ class Microbatches {
     } else {
       for (Index part = 0; part < own; ++part) all(part, 0);
     }
+    gradients_.wait();
     if (communicator_) share_results(run);
     T const loss = mean_losses(run, [](auto, T) {});
     bool const taken = loss - loss == 0;
-    if (taken) gradients_.add_to(gradients, update_step.adds());
+    if (taken) gradients_.store();
     mean_losses(run, each);
     if (run.sums) {
       for (Index i = 0; i < parts_ * sizes_.sums; ++i) run.sums[i % sizes_.sums] += sums_.data()[i];
@@ -193,6 +196,33 @@ class Microbatches {
     }
   }
 
+  /// Finds out from where on all gradients are complete when backward has come to a layer: behind the parameters of the
+  /// layers before it. Shared weights belong to the first layer that has them.
+  void order_gradients(Slots slots, int count) {
+    complete_.reserve(count + 1), passed_.reserve(gradients_.own().count());
+    Index* const complete = complete_.data();
+    complete[0] = 0;
+    for (int i = 0; i < count; ++i)
+      complete[i + 1] = freestanding::max(complete[i], slots.slots[i].offset + slots.slots[i].size);
+    freestanding::fill_n(passed_.data(), gradients_.own().count(), sizes_.parameters);
+  }
+  /// Backward is done with group g of one of this rank's parts. The thread that takes the step lets the gradients
+  /// travel that all of these parts have.
+  template <class Program, class G>
+  void passed(Program const& program, G g, Index piece, int worker) {
+    if (!communicator_) return;
+    Index* const all = passed_.data();
+    if (program.group(g).head >= 0) {
+      Index const first = program.slots(g).slots - program.slots().slots;
+      __atomic_store_n(all + piece, complete_.data()[first], __ATOMIC_RELEASE);
+    }
+    if (worker > 0) return;
+    Index from = 0;
+    for (Index i = 0; i < gradients_.own().count(); ++i)
+      from = freestanding::max(from, __atomic_load_n(all + i, __ATOMIC_ACQUIRE));
+    gradients_.ready(from);
+  }
+
   template <class Run>
   struct Parts {
     Microbatches& all;
@@ -224,7 +254,8 @@ class Microbatches {
         freestanding::copy_n(y.data, part.batch * y.columns, values + first * y.columns);
         values += all.batch_ * y.columns;
       });
-      backward(part, GradientSinks<T>{{all.gradients_.of(number)}, run.program.slots()});
+      backward(part, GradientSinks<T>{{all.gradients_.of(number)}, run.program.slots()}, Pass::both,
+               [&](auto g) { all.passed(run.program, g, piece, worker); });
     }
   };
   /// Passes the mean of each loss to each(g, mean), and returns the sum of the means.
@@ -252,6 +283,8 @@ class Microbatches {
   HeapMemory<double> sums_;
   HeapMemory<unsigned char> results_;  // by ranks
   HeapMemory<StepPlan> plans_;
+  HeapMemory<Index> complete_;  // gradients from there on, by the number of the parameter that backward has come to
+  HeapMemory<Index> passed_;    // the same for each part of this rank
 };
 
 }  // namespace coldpress
