@@ -21,10 +21,11 @@ packages=(g++ cmake ninja-build ccache git pkg-config
 # files of Mocha and Keras; without protobuf, none of Caffe; without nlohmann-json, no .nam and .safetensors files, and none of
 # RTNeural and Keras; without libpng or libjpeg, coldpress::images is left out, and without libsndfile, coldpress::sound. Without lv2-dev, there is no LV2 plugin; without
 # libsamplerate, models play at their own sample rate only. The hosts play the plugin. Without libopenmpi-dev, coldpress::distributed
-# and the command train on one process only; openmpi-bin has mpirun, which tests start.
+# and the command train on one process only; openmpi-bin has mpirun, which tests start,
+# and with iproute2 a test makes the network between two hosts.
 optional=(time valgrind libhdf5-dev python3-h5py libprotobuf-dev protobuf-compiler nlohmann-json3-dev libpng-dev libjpeg-dev
   libsndfile1-dev python3-pil help2man lv2-dev libsamplerate0-dev lilv-utils sordi jalv jackd2 zsh
-  libopenmpi-dev openmpi-bin)
+  libopenmpi-dev openmpi-bin iproute2)
 
 cuobjdump=0
 tensorboard=0
