@@ -14,13 +14,13 @@ struct TrainerOptions {
   Index epochs = 1;
   std::uint64_t steps = 0;  // the most steps, counted from the solver's first; 0: as many as the epochs have
   Index batch = 64;
-  std::uint64_t seed = 0;              // of the order of the data
-  Index prefetch = 4;                  // how many minibatches a thread reads ahead; 0: no thread
-  WeightAverage average = {};          // of the weights; it is what is validated and saved
-  data::Transforms transforms = {};    // of samples before the network; saved with it
-  std::uint64_t record_every = 0;      // steps for each value of training/loss; 0: about 400 values in all
-  Communicator* ranks = nullptr;       // which train together; borrowed. Each reads its part of a minibatch alone
-  std::function<double()> clock = {};  // seconds since any moment, by which callbacks are due; null: the steady clock
+  std::uint64_t seed = 0;            // of the order of the data
+  Index prefetch = 4;                // how many minibatches a thread reads ahead; 0: no thread
+  WeightAverage average = {};        // of the weights; it is what is validated and saved
+  data::Transforms transforms = {};  // of samples before the network; saved with it
+  std::uint64_t record_every = 0;    // steps for each value of training/loss; 0: about 400 values in all
+  Communicator* ranks = nullptr;     // which train together; borrowed. Each reads its part of a minibatch alone
+  double (*clock)() = nullptr;       // seconds since any moment, by which callbacks are due; null: the steady clock
 };
 
 /// Trains with a solver of a network type or of a config. Between two steps it calls the callbacks that are due, in
