@@ -73,6 +73,12 @@ class Rank final : public Communicator {
     watch_.leave(advance_all());
   }
   TravelTime travel_time() const override { return watch_.time(); }
+  void give_up() noexcept override {
+    if (failed_) return;
+    failed_ = true;
+    for (auto& all : under_way_) all.clear();
+    post_.end(rank_, Post::State::failed, rank_);
+  }
 
  private:
   static constexpr int foreground = -1;

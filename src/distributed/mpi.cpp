@@ -112,15 +112,19 @@ struct Mpi::Library {
       waits[status.MPI_SOURCE] = whom;
     }
   }
-  /// Gives up: tells all ranks, hears for a moment for whom they wait, and throws.
-  [[noreturn]] void give_up(int peer, bool long_enough, std::string const& how) {
+  /// Gives up, and tells all ranks for whom this one has waited: for itself if it has failed.
+  void give_up(int whom) {
     lose();
-    note = peer;
+    note = whom;
     for (int other = 0; other < size; ++other) {
       if (other == rank) continue;
       MPI_Request request = MPI_REQUEST_NULL;  // nobody waits for its end
       if (MPI_Isend(&note, 1, MPI_INT, other, notes, ranks, &request) == MPI_SUCCESS) MPI_Request_free(&request);
     }
+  }
+  /// The same after a silence; hears for a moment for whom the others wait, and throws.
+  [[noreturn]] void give_up(int peer, bool long_enough, std::string const& how) {
+    give_up(peer);
     auto const end = Clock::now() + for_notes;
     while (static_cast<int>(waits.size()) < size - 2 && Clock::now() < end) {
       read_notes();
@@ -257,5 +261,8 @@ std::size_t Mpi::under_way(int channel) {
 }
 void Mpi::wait_for(int channel, std::size_t most) { library_->wait_for(channel, most); }
 TravelTime Mpi::travel_time() const { return library_->watch.time(); }
+void Mpi::give_up() noexcept {
+  if (!library_->failed) library_->give_up(rank_);
+}
 
 }  // namespace coldpress::distributed

@@ -22,7 +22,7 @@ struct Api {
   cudaError_t (*set_device)(int);
   cudaError_t (*allocate)(void**, std::size_t);
   cudaError_t (*release)(void*);
-  cudaError_t (*copy)(void*, void const*, std::size_t, cudaMemcpyKind);
+  cudaError_t (*copy)(void*, void const*, std::size_t, cudaMemcpyKind, cudaStream_t);
   cudaError_t (*create_stream)(cudaStream_t*, unsigned);
   cudaError_t (*destroy_stream)(cudaStream_t);
   cudaError_t (*query_stream)(cudaStream_t);
@@ -47,7 +47,7 @@ struct Api {
   Api() {
     Library const cuda{"libcudart.so." + std::to_string(CUDART_VERSION / 1000)}, nccl{"libnccl.so.2"};
     cuda.find(device_count, "cudaGetDeviceCount"), cuda.find(set_device, "cudaSetDevice");
-    cuda.find(allocate, "cudaMalloc"), cuda.find(release, "cudaFree"), cuda.find(copy, "cudaMemcpy");
+    cuda.find(allocate, "cudaMalloc"), cuda.find(release, "cudaFree"), cuda.find(copy, "cudaMemcpyAsync");
     cuda.find(create_stream, "cudaStreamCreateWithFlags"), cuda.find(destroy_stream, "cudaStreamDestroy");
     cuda.find(query_stream, "cudaStreamQuery"), cuda.find(text_of_cuda, "cudaGetErrorString");
     nccl.find(unique_id, "ncclGetUniqueId"), nccl.find(begin, "ncclCommInitRank");
@@ -185,15 +185,24 @@ void Nccl::exchange(void const* sent, std::size_t sent_count, void* received, st
   check_peer(with, rank_, size_);
   if (library.failed) throw lost_before(with, rank_);
   library.reserve(library.out, sent_count), library.reserve(library.in, received_count);
-  if (sent_count > 0) library.check(api.copy(library.out.values, sent, sent_count, cudaMemcpyHostToDevice));
+  if (sent_count > 0)
+    library.check(api.copy(library.out.values, sent, sent_count, cudaMemcpyHostToDevice, library.stream));
   library.check(api.group(), with);
   if (sent_count > 0)
     library.check(api.send(library.out.values, sent_count, ncclUint8, with, library.ranks, library.stream), with);
   if (received_count > 0)
     library.check(api.receive(library.in.values, received_count, ncclUint8, with, library.ranks, library.stream), with);
   library.check(api.end_group(), with);
+  if (received_count > 0)
+    library.check(api.copy(received, library.in.values, received_count, cudaMemcpyDeviceToHost, library.stream));
   library.wait(with);
-  if (received_count > 0) library.check(api.copy(received, library.in.values, received_count, cudaMemcpyDeviceToHost));
+}
+
+void Nccl::give_up() noexcept {
+  Library& library = *library_;
+  if (library.failed) return;
+  library.failed = true;
+  library.api->abort(std::exchange(library.ranks, nullptr));
 }
 
 }  // namespace coldpress::distributed

@@ -1,4 +1,4 @@
-// What both kinds of communicators say of other ranks.
+// What communicators say of other ranks, and how they measure what is under way.
 #pragma once
 
 #include <coldpress/distributed/peer_error.hpp>
@@ -18,14 +18,14 @@ inline void check_peer(int peer, int rank, int size) {
 }
 /// What a rank throws that has thrown PeerError before: a message that comes late would be taken for another one.
 inline PeerError lost_before(int peer, int rank) {
-  return {"rank " + std::to_string(rank) + " has lost another rank before, and can do nothing more with rank " +
+  return {"rank " + std::to_string(rank) + " has given up before, and can do nothing more with rank " +
               std::to_string(peer),
           peer};
 }
 
 /// What a rank throws that has waited for a peer, `long_enough` to blame it, or until others gave up. `waits` has for
-/// whom other ranks wait, as far as this one knows. The error is about the rank at the end of such a chain: it does not
-/// wait itself.
+/// whom other ranks wait, as far as this one knows; one that waits for itself has failed. The error is about the rank
+/// at the end of such a chain: it does not wait itself.
 inline PeerError silence(int rank, int peer, bool long_enough, std::string const& how,
                          std::map<int, int> const& waits) {
   struct Link {
@@ -40,6 +40,9 @@ inline PeerError silence(int rank, int peer, bool long_enough, std::string const
     }
     return {};  // they wait in a circle
   };
+  for (auto const& [other, silent] : waits) {
+    if (other == silent) return {text(other) + " has failed (as " + text(rank) + " has heard)", other};
+  }
   std::optional<Link> end = long_enough ? end_of_chain({rank, peer}) : std::nullopt;
   for (auto note = waits.begin(); !end && note != waits.end(); ++note) end = end_of_chain({note->first, note->second});
   if (end && end->waiting != rank)

@@ -17,5 +17,6 @@ void Mpi::begin_exchange(int, void const*, std::size_t, void*, std::size_t, int)
 std::size_t Mpi::under_way(int) { return 0; }
 void Mpi::wait_for(int, std::size_t) {}
 TravelTime Mpi::travel_time() const { return {}; }
+void Mpi::give_up() noexcept {}
 
 }  // namespace coldpress::distributed

@@ -1,6 +1,7 @@
 #include <coldpress/train/trainer.hpp>
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/fingerprint.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -105,7 +106,7 @@ void Trainer::run() {
     ~Running() { flag = false; }
   } const running{running_ = true};
   for (auto const& callback : callbacks_) callback->begin(*this);
-  timed_ = uses_clock();
+  compare_callbacks();
   if (timed_) {
     double const start = time();
     for (auto const& callback : callbacks_) callback->last = start;
@@ -175,15 +176,33 @@ void Trainer::record() {
   recent_ = {};
 }
 
-bool Trainer::uses_clock() const {
-  auto const by_clock = [](auto const& callback) { return callback->when.seconds > 0; };
-  bool const own = std::ranges::any_of(callbacks_, by_clock);
+void Trainer::compare_callbacks() {
+  struct Facts {
+    std::uint64_t timed, together, due;
+  };
+  Facts own{};
+  Fingerprint due;
+  for (auto const& callback : callbacks_) {
+    When const& when = callback->when;
+    if (when.seconds > 0) own.timed = 1;
+    if (!callback->on_all_ranks) continue;
+    ++own.together;
+    due.word(when.steps).word(when.epochs).word(bits_of(when.seconds)).word(when.end);
+  }
+  own.due = due.number;
+  timed_ = own.timed > 0;
   Communicator* const ranks = options_.ranks;
-  if (!ranks) return own;
-  std::vector<unsigned char> all(static_cast<std::size_t>(ranks->size()));
+  if (!ranks) return;
+  std::vector<Facts> all(static_cast<std::size_t>(ranks->size()));
   all[static_cast<std::size_t>(ranks->rank())] = own;
-  ranks->share(all.data(), [](int rank) { return static_cast<std::size_t>(rank); });
-  return std::ranges::find(all, 1) != all.end();
+  ranks->share(all.data(), [](int rank) { return static_cast<std::size_t>(rank) * sizeof(Facts); });
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    timed_ = timed_ || all[r].timed > 0;
+    if (all[r].together == all[0].together && all[r].due == all[0].due) continue;
+    throw MismatchError{"callbacks that belong on all ranks, such as a validation: rank " + std::to_string(r) +
+                        " has " + std::to_string(all[r].together) + ", and rank 0 " + std::to_string(all[0].together) +
+                        (all[r].together == all[0].together ? ", which are due after other steps" : "")};
+  }
 }
 
 double Trainer::time() const {

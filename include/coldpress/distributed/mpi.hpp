@@ -43,6 +43,7 @@ class Mpi final : public Communicator {
   std::size_t under_way(int channel) override;
   void wait_for(int channel, std::size_t most) override;
   TravelTime travel_time() const override;
+  void give_up() noexcept override;
 
  private:
   struct Library;  // what needs MPI's header

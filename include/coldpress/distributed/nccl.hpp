@@ -20,7 +20,7 @@ class Nccl final : public Communicator {
   /// All ranks must call this; `ranks` is not used afterwards. Throws UnsupportedError if coldpress was built without
   /// NCCL's header, if its library or CUDA's runtime cannot be loaded, or if there is no such GPU; on all ranks if on
   /// one. Throws ConfigError unless the limit is positive, and DeviceError with what NCCL says, such as that two ranks
-  /// have the same GPU.
+  /// have the same GPU; if it says so to one rank alone, the others may wait without a limit.
   explicit Nccl(Communicator& ranks, int device = 0, Seconds limit = usual_limit);
   Nccl(Nccl const&) = delete;
   ~Nccl() override;
@@ -31,6 +31,7 @@ class Nccl final : public Communicator {
   void receive(void* bytes, std::size_t count, int from) override;
   void exchange(void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
                 int with) override;
+  void give_up() noexcept override;
 
  private:
   struct Library;  // what needs NCCL's header

@@ -30,7 +30,7 @@ struct TravelTime {
   double hidden = 0, waited = 0;
 };
 
-/// One of `size()` processes, the ranks, as it sees the others. coldpress::distributed has two: Mpi, and those of
+/// One of `size()` processes, the ranks, as it sees the others. coldpress::distributed has Mpi, Nccl, and those of
 /// InProcess for threads. It moves bytes and adds nothing, so sums stay in the order of those who ask for them. All
 /// ranks must ask for the same in the same order. Each function throws if another rank fails or does not answer.
 class Communicator {
@@ -60,12 +60,15 @@ class Communicator {
                               std::size_t received_count, int with) {
     exchange(sent, sent_count, received, received_count, with);
   }
-  /// How many exchanges of a channel are not over, from the first such to the last that has begun. It does not wait,
-  /// but whoever calls it often lets them get on.
+  /// How many exchanges of a channel have begun since the first that is not over, with that one. It does not wait, but
+  /// whoever calls it often lets them get on.
   virtual std::size_t under_way([[maybe_unused]] int channel) { return 0; }
   /// Waits until no more than `most` are under way.
   virtual void wait_for([[maybe_unused]] int channel, [[maybe_unused]] std::size_t most) {}
   virtual TravelTime travel_time() const { return {}; }
+  /// This rank cannot go on with what it has begun. Nothing that is under way is written to its memory any more, every
+  /// later call throws, and the other ranks hear of it.
+  virtual void give_up() noexcept {}
 
   /// f(rank) for each other rank, so that two ranks call it for each other at the same time.
   template <class F>

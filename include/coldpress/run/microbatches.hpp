@@ -80,12 +80,14 @@ class Microbatches {
   }
   /// Takes a step (train_step in run/update.hpp) after reserve(run, ...). The caller works in the workspace of `run`,
   /// which has room for one part. `gradients` holds those of earlier minibatches of the update. Throws MismatchError,
-  /// the same on all ranks, if they do not take the same step; and what the communicator throws. Then nothing has
-  /// changed.
+  /// the same on all ranks, if they do not take the same step. Then nothing has changed. On several ranks, after any
+  /// other exception nothing has changed but `gradients` that the step would have replaced, and the communicator has
+  /// given up.
   template <class Run, class Optimizer, class Each>
   T train_step(Run const& run, UpdateStep<Optimizer, T> update_step, T* gradients, Each each) {
     if (communicator_) check_same_step(run, update_step);
     freestanding::fill_n(sums_.data(), parts_ * sizes_.sums, 0);
+    Exchanges under_way{communicator_};
     gradients_.begin(gradients, update_step.adds());
     Parts<Run> const all{*this, run};
     auto* const executor = detail::executor_of(run.backend);
@@ -97,6 +99,7 @@ class Microbatches {
     }
     gradients_.wait();
     if (communicator_) share_results(run);
+    under_way.communicator = nullptr;
     T const loss = mean_losses(run, [](auto, T) {});
     bool const taken = loss - loss == 0;
     if (taken) gradients_.store();
@@ -121,6 +124,14 @@ class Microbatches {
 
  private:
   static constexpr Index line = 16;  // values
+
+  /// What has begun must end with the step, or be given up if that throws: it uses memory of this object.
+  struct Exchanges {
+    Communicator* communicator;
+    ~Exchanges() {
+      if (communicator) communicator->give_up();
+    }
+  };
 
   Index samples_of(Index part) const { return freestanding::min(sizes_.samples, batch_ - part * sizes_.samples); }
   /// What the ranks must have in common to take a step, as numbers.

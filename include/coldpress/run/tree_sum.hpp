@@ -26,7 +26,8 @@ class TreeSum {
     rank_ = rank, ranks_ = ranks, count_ = count, size_ = 0;  // size_ follows when there was enough memory
     own_ = share_of(count, rank, ranks);
     arrays_.reserve(freestanding::max(own_.count(), 1) * size);  // a rank without arrays has the total there
-    if (ranks > 1) {
+    buckets_ = 0;
+    if (ranks > 1 && size > 0) {
       if (bucket == 0) bucket = freestanding::max(Index{ranks} << 13, (size + 63) / 64);
       buckets_ = (size + bucket - 1) / bucket;
       lines_ = (size + buckets_ * line - 1) / (buckets_ * line);
@@ -49,7 +50,7 @@ class TreeSum {
   T* of(Index array) { return arrays_.data() + (array - own_.begin) * size_; }
 
   /// Begins a sum, which store() stores in `to`, or adds to what is there: the same on all ranks. Unless it adds, `to`
-  /// has no meaning before. Throws what the communicator throws, as the next two do.
+  /// has no meaning before. ready() and wait() throw what the communicator throws.
   void begin(T* to, bool adds) {
     to_ = to, adds_ = adds, total_ = adds ? arrays_.data() : to;
     sent_ = shared_ = 0;

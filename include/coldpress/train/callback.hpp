@@ -34,6 +34,7 @@ inline When end() { return {.end = true}; }
 ///                     when the training ends, so that it sees what the training has reached
 ///   at_end = true     then it is also called when the training ends
 ///   reads_batch = true  if it reads samples or targets of Trainer::batch(), of which a rank has only a part otherwise
+///   on_all_ranks = true  if it asks all ranks for something, so that each must have it
 ///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>
 concept Callback = std::invocable<C&, Trainer&> && std::move_constructible<C>;
@@ -55,8 +56,8 @@ enum class Turn { usual, reports, saves };
 
 class AnyCallback {
  public:
-  AnyCallback(When due, std::string its_name, Turn its_turn, bool reads)
-      : when(due), name(std::move(its_name)), turn(its_turn), reads_batch(reads) {}
+  AnyCallback(When due, std::string its_name, Turn its_turn, bool reads, bool asks_all)
+      : when(due), name(std::move(its_name)), turn(its_turn), reads_batch(reads), on_all_ranks(asks_all) {}
   virtual ~AnyCallback() = default;
   virtual void begin(Trainer& trainer) = 0;
   virtual void call(Trainer& trainer) = 0;
@@ -70,14 +71,15 @@ class AnyCallback {
   When when;
   std::string name;
   Turn turn;
-  bool reads_batch;
+  bool reads_batch, on_all_ranks;
   double last = 0;  // when it was due by the clock
 };
 
 template <Callback C>
 class CallbackOf final : public AnyCallback {
  public:
-  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), turn_of(), reads()), callback(std::move(given)) {
+  CallbackOf(When due, C given)
+      : AnyCallback(due, name_of(given), turn_of(), reads(), asks_all()), callback(std::move(given)) {
     if constexpr (requires { C::at_end; }) when.end |= C::at_end;
   }
   void begin([[maybe_unused]] Trainer& trainer) override {
@@ -118,6 +120,9 @@ class CallbackOf final : public AnyCallback {
   }
   static constexpr bool reads() {
     return requires { requires C::reads_batch; };
+  }
+  static constexpr bool asks_all() {
+    return requires { requires C::on_all_ranks; };
   }
   static constexpr Turn turn_of() {
     if constexpr (requires { requires C::saves; }) {

@@ -64,7 +64,8 @@ class Trainer {
   }
 
   /// Trains until all epochs or steps are done, or a callback has called stop(). Then the weights must be finite, and
-  /// callbacks for the end are called. Throws DivergenceError.
+  /// callbacks for the end are called. Throws DivergenceError; MismatchError if ranks have other callbacks of those
+  /// that belong on all.
   void run();
   /// Ends run() after the callbacks of this step. The next run() goes on.
   void stop(std::string why);
@@ -128,7 +129,7 @@ class Trainer {
   void record();
   Score judge(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each,
               Communicator* ranks);
-  bool uses_clock() const;
+  void compare_callbacks();
   double time() const;
   void call_due();
   persist::State state() const;

@@ -15,6 +15,7 @@ class Validation {
   /// The score of the last evaluation.
   Score const& score() const { return score_; }
 
+  static constexpr bool on_all_ranks = true;
   std::string name;
 
  private:
