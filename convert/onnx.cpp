@@ -119,13 +119,25 @@ bool has_sequences(Graph const& graph) {
   });
 }
 
+/// How many values the constants that are computed of those in a file may have.
+Index room_for_constants(Graph const& graph) {
+  Index values = 0;
+  for (auto const& [name, constant] : graph.constants) values += constant->size();
+  for (Node const& node : graph.nodes) {
+    for (auto const& [name, attribute] : node.attributes) {
+      if (auto const* const constant = std::get_if<Constant>(&attribute)) values += (*constant)->size();
+    }
+  }
+  return (Index{1} << 24) + 8 * values;
+}
+
 /// Converts one node after another.
 class Import {
  public:
-  Import(Graph const& graph, Inputs const& inputs, bool steps_first)
+  Import(Graph const& graph, Inputs const& inputs, bool steps_first, Index& room)
       : graph_(graph),
         steps_first_(steps_first),
-        network_(inputs.samples(), steps_first || has_sequences(graph), graph.producer == own_producer) {
+        network_(inputs.samples(), steps_first || has_sequences(graph), graph.producer == own_producer, room) {
     for (auto const& [name, constant] : graph.constants) values_.emplace(name, constant);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       std::string name = valid_name(graph.inputs[i].name);
@@ -168,7 +180,7 @@ class Import {
   /// What can be known before patterns are looked for. Operators that are in the way do not matter yet.
   Known explore() {
     for (Node const& node : graph_.nodes) convert(node);
-    Known known;
+    Known known{.samples = network_.samples()};
     for (auto& [name, value] : values_) {
       if (auto const* const constant = std::get_if<Constant>(&value)) known.constants.emplace(name, *constant);
       if (auto const* const computed = std::get_if<Value>(&value)) known.axes.emplace(name, computed->axes);
@@ -207,6 +219,8 @@ class Import {
       apply(found->second, call, computed);
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         if (call.outputs[i].index() == 0 && call.used(i)) refuse("its output " + std::to_string(i) + " is read");
+        if (auto const* const constant = std::get_if<Constant>(&call.outputs[i]))
+          network_.count_constant((*constant)->size());
         if (call.outputs[i].index() != 0) values_.insert_or_assign(node.outputs[i], std::move(call.outputs[i]));
       }
     } catch (Refusal const& refusal) {
@@ -255,11 +269,12 @@ Conversion read_onnx(std::string const& path, OnnxOptions const& options) {
   return with_file(path, [&] {
     onnx::Graph graph = onnx::read_graph(path);
     onnx::Inputs const inputs{graph, options};
+    Index room = onnx::room_for_constants(graph);
     // What becomes one layer may be what kept the shapes of later values from being known.
     for (int round = 0; round < 3; ++round) {
-      if (!onnx::rewrite(graph, onnx::Import{graph, inputs, options.steps_first}.explore())) break;
+      if (!onnx::rewrite(graph, onnx::Import{graph, inputs, options.steps_first, room}.explore())) break;
     }
-    onnx::Import import{graph, inputs, options.steps_first};
+    onnx::Import import{graph, inputs, options.steps_first, room};
     auto config = import.run();
     auto entries = std::move(graph.metadata);
     graph = {};

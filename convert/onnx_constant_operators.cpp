@@ -64,14 +64,13 @@ Tensor folded_cast(Call const& call, Type to) {
   result.origin = from.origin;
   result.samples_axis = from.samples_axis;
   auto const count = static_cast<std::size_t>(from.size());
-  constexpr float most = 9.2e18f;
   for (std::size_t i = 0; i < count; ++i) {
     if (is_floating(to)) {
       result.floats[i] = float_at(from, i);
     } else if (to == Type::boolean) {
       result.ints[i] = {from.floating() ? from.floats[i] != 0 : from.ints[i] != Int{}};
     } else if (from.floating()) {
-      result.ints[i] = wrapped(to, {std::abs(from.floats[i]) < most ? static_cast<Index>(from.floats[i]) : 0});
+      result.ints[i] = integer_of(to, from.floats[i]);
     } else {
       result.ints[i] = wrapped(to, from.ints[i]);
     }

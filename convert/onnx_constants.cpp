@@ -80,6 +80,11 @@ Int wrapped(Type type, Int value) {
   }
 }
 
+Int integer_of(Type type, float value) {
+  constexpr float most = 9.2e18f;
+  return wrapped(type, {std::abs(value) < most ? static_cast<Index>(value) : 0});
+}
+
 Int integer_at(Tensor const& tensor, std::size_t i) {
   if (tensor.floating()) refuse("it computes a whole number of a float");
   return tensor.ints[i];
@@ -94,7 +99,7 @@ float float_at(Tensor const& tensor, std::size_t i) {
 Tensor tensor_for(Call const& call, Type type, std::vector<Index> shape) {
   auto const size = size_of(shape);
   if (!size) refuse("a constant would have the impossible shape " + persist::text(shape));
-  call.network.count_constant(*size);
+  call.network.check_constant(*size);
   Tensor tensor{.type = type, .shape = std::move(shape)};
   if (tensor.floating()) {
     tensor.floats.resize(static_cast<std::size_t>(*size));

@@ -16,6 +16,9 @@ Int operator/(Int a, Int b);
 /// be too narrow for it.
 Int wrapped(Type type, Int value);
 
+/// What a float is as a whole number of a type: without its fraction; 0 if there is no such number.
+Int integer_of(Type type, float value);
+
 /// A number of a constant.
 Int integer_at(Tensor const& tensor, std::size_t i);
 float float_at(Tensor const& tensor, std::size_t i);
@@ -55,7 +58,12 @@ Tensor combined(Call const& call, Tensor const& a, Tensor const& b) {
       result.ints[i] = {floats ? of_floats(float_at(a, from_a[i]), float_at(b, from_b[i])) != 0
                                : of_ints(integer_at(a, from_a[i]), integer_at(b, from_b[i])) != Int{}};
     } else if (floats) {
-      result.floats[i] = static_cast<float>(of_floats(float_at(a, from_a[i]), float_at(b, from_b[i])));
+      auto const value = static_cast<float>(of_floats(float_at(a, from_a[i]), float_at(b, from_b[i])));
+      if (a.floating()) {
+        result.floats[i] = value;
+      } else {  // only Pow has inputs of two types, and the result that of the first
+        result.ints[i] = integer_of(a.type, value);
+      }
     } else {
       result.ints[i] = wrapped(a.type, of_ints(integer_at(a, from_a[i]), integer_at(b, from_b[i])));
     }

@@ -79,10 +79,10 @@ Tensor fold_gather(Call const& call) {
   for (std::size_t i = 0; i < x.shape.size(); ++i) (i < a ? outer : inner) *= i == a ? 1 : x.shape[i];
   std::vector<std::size_t> places;
   auto const selected = call.integers_of(1, "the numbers that it selects");
-  call.network.count_constant(static_cast<Index>(selected.size()));
+  call.network.check_constant(static_cast<Index>(selected.size()));
   if (outer > 0 && inner > 0 && static_cast<Index>(selected.size()) > max_values / outer / inner)
     refuse("it makes a constant with more than 2^33 values");
-  call.network.count_constant(outer * inner * static_cast<Index>(selected.size()));
+  call.network.check_constant(outer * inner * static_cast<Index>(selected.size()));
   for (Index o = 0; o < outer; ++o) {
     for (Index const number : selected) {
       if (number < -extent || number >= extent) refuse("it selects a number that is not on the axis");
@@ -103,7 +103,8 @@ struct Parts {
 };
 Parts parts_of(Call const& call, Tensor const& whole, Tensor const& places) {
   Index const depth = places.rank() > 0 ? places.shape.back() : 0;
-  if (depth < 1 || depth > whole.rank()) refuse("its indices do not fit its input");
+  if (depth < 1 || depth > whole.rank())
+    refuse("its indices are " + persist::text(places.shape) + ", and its input is " + persist::text(whole.shape));
   if (whole.samples_axis >= 0 || places.samples_axis >= 0) refuse("it selects samples");
   Parts parts{.first = {}, .shape = {places.shape.begin(), places.shape.end() - 1}};
   parts.shape.insert(parts.shape.end(), whole.shape.begin() + depth, whole.shape.end());
@@ -129,7 +130,8 @@ Tensor fold_scatter(Call const& call) {
   Tensor const& updates = call.constant(2, "its updates");
   if (call.text("reduction", "none") != "none") refuse("it adds or compares what it replaces");
   Parts const parts = parts_of(call, result, call.constant(1, "its indices"));
-  if (updates.shape != parts.shape || updates.type != result.type || updates.samples_axis >= 0)
+  if (updates.type != result.type || updates.samples_axis >= 0) refuse("its updates are no values of its input's type");
+  if (updates.shape != parts.shape)
     refuse("its updates are " + persist::text(updates.shape) + ", expected " + persist::text(parts.shape));
   auto const replace = [&](auto& values, auto const& with) {
     auto from = with.begin();
@@ -152,7 +154,7 @@ Tensor fold_gather_parts(Call const& call) {
   Parts const parts = parts_of(call, whole, call.constant(1, "its indices"));
   auto const size = size_of(parts.shape);
   if (!size) refuse("a constant would have the impossible shape " + persist::text(parts.shape));
-  call.network.count_constant(*size);
+  call.network.check_constant(*size);
   std::vector<std::size_t> places;
   for (std::size_t const first : parts.first) {
     for (std::size_t i = 0; i < parts.size; ++i) places.push_back(first + i);

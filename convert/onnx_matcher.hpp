@@ -55,6 +55,7 @@ class Matcher {
     for (std::size_t i = 0; given && i < given->ints.size(); ++i) all.push_back(given->ints[i].factor);
     return all;
   }
+  Index samples() const { return known_.samples; }
   std::vector<Axis> axes(std::string const& value) const {
     auto const found = known_.axes.find(value);
     return found == known_.axes.end() ? std::vector<Axis>{} : found->second;
@@ -128,7 +129,8 @@ bool match_attention(Matcher& matcher, Node& node, std::vector<Node>& added);
 bool match_bias(Matcher& matcher, Node& node);
 bool match_padding(Matcher& matcher, Node& node);
 bool match_sequence(Matcher& matcher, Node& node);
-/// As PyTorch's newer exporter writes as_strided, which it gives the averages of images with channels last.
+/// A Gather that selects all values in their order. PyTorch's newer exporter writes as_strided like this, which
+/// averages of images with channels last contain.
 bool match_strided(Matcher& matcher, Node& node);
 
 }  // namespace coldpress::convert::onnx

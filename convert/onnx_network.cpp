@@ -96,10 +96,9 @@ Sample Network::reshape(Sample const& x, Shape const& shape) {
   return made;
 }
 
-void Network::count_constant(Index values) {
-  constexpr Index most = Index{1} << 24;
-  if (values > most - constants_) refuse("the constants that are computed of others have more than 2^24 values");
-  constants_ += values;
+void Network::check_constant(Index values) const {
+  if (values > *room_)
+    refuse("the constants that are computed of others have more values than 2^24 and eight times those of the file");
 }
 
 Sample Network::constant(std::vector<float> values, Shape const& shape, std::string const& origin) {

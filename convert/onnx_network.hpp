@@ -62,8 +62,10 @@ struct Weight {
 class Network {
  public:
   /// `samples` is the number of samples that the model is written for; 0: any. `sequences` says whether rows of values
-  /// are convolved as sequences wherever they can be, and `own` whether nodes have the names of our layers.
-  Network(Index samples, bool sequences, bool own) : samples_(samples), sequences_(sequences), own_(own) {}
+  /// are convolved as sequences wherever they can be, and `own` whether nodes have the names of our layers. `room` is
+  /// for how many values of constants that are computed of others there is room.
+  Network(Index samples, bool sequences, bool own, Index& room)
+      : samples_(samples), sequences_(sequences), own_(own), room_(&room) {}
 
   Index samples() const { return samples_; }
   bool sequences() const { return sequences_; }
@@ -96,8 +98,11 @@ class Network {
   /// Values that are the same for each sample, as weights of a layer.
   Sample constant(std::vector<float> values, Shape const& shape, std::string const& origin);
 
-  /// Counts the values of constants that are computed of others. Throws Refusal if a model has too many.
-  void count_constant(Index values);
+  /// Counts the values of a constant that is computed of others. Throws Refusal if there is no room
+  /// for them.
+  void count_constant(Index values) { check_constant(values), *room_ -= values; }
+  /// The same, before such a constant is made.
+  void check_constant(Index values) const;
 
   /// The value with the axes of its samples in this order, which may leave out axes with one place and name hidden
   /// ones.
@@ -116,8 +121,8 @@ class Network {
 
   Index samples_;
   bool sequences_, own_;
-  Index constants_ = 0;  // values that were counted
-  std::string base_;     // of the names of layers
+  Index* room_;
+  std::string base_;  // of the names of layers
   dynamic::SequentialConfig container_ = {};
   std::vector<std::pair<std::string, Weight>> weights_ = {};
   std::set<std::string, std::less<>> names_ = {};

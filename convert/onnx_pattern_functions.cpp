@@ -1,6 +1,9 @@
 // Activations and normalisations that are made of several operators.
 #include "onnx_matcher.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace coldpress::convert::onnx {
 namespace {
 
@@ -160,6 +163,7 @@ bool counts_up(Tensor const& tensor) {
 /// Returns the constant that is not 0.
 Constant numbers_of_a_sample(Matcher& matcher, std::string value, Index& stride) {
   Constant numbers;
+  int rank = 0;
   constexpr int most = 16;  // axes, and more than a value can have
   for (int steps = 0; steps < most; ++steps) {
     Node const* const sum = matcher.made_by(value, "Add");
@@ -168,16 +172,21 @@ Constant numbers_of_a_sample(Matcher& matcher, std::string value, Index& stride)
     Constant const term = matcher.constant(sum->inputs[static_cast<std::size_t>(second)]);
     if (!term || term->floating()) return nullptr;
     value = sum->inputs[static_cast<std::size_t>(1 - second)];
+    rank = std::max(rank, term->rank());
     if (matcher.number(sum->inputs[static_cast<std::size_t>(second)]) == 0) continue;
     if (numbers) return nullptr;
     numbers = term;
   }
+  if (!numbers || numbers->rank() == 0 || rank > numbers->rank()) return nullptr;
   Node const* const column = matcher.made_by(value, "Unsqueeze");
   Node const* const product = column ? matcher.made_by(input(*column, 0), "Mul") : nullptr;
   Node const* const range = product ? matcher.made_by(input(*product, 0), "Range") : nullptr;
   Constant const samples = range ? matcher.constant(input(*range, 1)) : nullptr;
-  bool const all = samples && samples->ints.size() == 1 && samples->ints[0] == Int{1, true} &&
-                   matcher.number(input(*range, 0)) == 0 && matcher.number(input(*range, 2)) == 1;
+  std::vector<Index> others(static_cast<std::size_t>(numbers->rank() - 1));  // the axes behind that of the samples
+  std::iota(others.begin(), others.end(), 1);
+  bool const all = samples && matcher.integers(*column, "axes", 1) == others && samples->ints.size() == 1 &&
+                   samples->ints[0] == Int{1, true} && matcher.number(input(*range, 0)) == 0 &&
+                   matcher.number(input(*range, 2)) == 1;
   auto const by = all ? matcher.integers(*product, "", 1) : std::vector<Index>{};
   stride = by.size() == 1 ? by[0] : 0;
   return numbers;
@@ -195,6 +204,7 @@ bool match_strided(Matcher& matcher, Node& node) {
   for (Axis const& axis : axes) values *= axis.extent();
   Index stride = values;
   Constant numbers = matcher.constant(node.inputs[1]);
+  if (numbers && matcher.samples() != 1) return false;  // they are those of one sample
   if (!numbers) numbers = numbers_of_a_sample(matcher, node.inputs[1], stride);
   if (!numbers || stride != values || numbers->size() != values || !counts_up(*numbers)) return false;
   auto shape = numbers->shape;

@@ -9,6 +9,7 @@ namespace coldpress::convert::onnx {
 struct Known {
   std::map<std::string, Constant> constants = {};
   std::map<std::string, std::vector<Axis>> axes = {};  // of values that are computed at run time
+  Index samples = 0;                                   // that the model is written for; 0: any number
 };
 
 /// Replaces what is a Gelu, Swish, Softplus, LayerNormalization, RMSNormalization, Attention, or MatMul with a bias by

@@ -162,8 +162,18 @@ TEST_CASE("an ONNX model cannot make constants or names that fill the memory") {
   large.nodes = node("ConstantOfShape", "large", {"s"}, {"a"}) + node("Add", "add", {"x", "a"}, {"y"});
   large.constants = constant(integers("s", {1 << 20, 1 << 10}));
   CHECK(refused<UnsupportedError>(large.bytes()) ==
-        "1 operator is in the way: ConstantOfShape 'large': the constants that are computed of others have more than "
-        "2^24 values");
+        "1 operator is in the way: ConstantOfShape 'large': the constants that are computed of others have more "
+        "values than 2^24 and eight times those of the file");
+  Model chain = relu();
+  chain.nodes = node("ConstantOfShape", "zeros", {"s"}, {"c0"});
+  for (int i = 0; i < 20; ++i)
+    chain.nodes += node("Sqrt", "sqrt" + std::to_string(i), {"c" + std::to_string(i)}, {"c" + std::to_string(i + 1)});
+  chain.nodes += node("Add", "add", {"x", "c20"}, {"y"});
+  chain.constants = constant(integers("s", {1 << 20}));
+  chain.inputs = input("x", {1, 1 << 20});
+  CHECK(refused<UnsupportedError>(chain.bytes()) ==
+        "1 operator is in the way: Sqrt 'sqrt15': the constants that are computed of others have more values than 2^24 "
+        "and eight times those of the file");
   Model wide = relu();
   std::vector<float> const zeros(1 << 12);
   wide.nodes = node("Where", "wide", {"w", "a", "b"}, {"c"}) + node("Add", "add", {"x", "c"}, {"y"});
@@ -176,8 +186,8 @@ TEST_CASE("an ONNX model cannot make constants or names that fill the memory") {
   repeated.inputs = input("x", {1, 2, 2, 1 << 24});
   repeated.constants = constant(tensor("w", {2, 2, 1}, {1, 2, 3, 4}));
   CHECK(refused<UnsupportedError>(repeated.bytes()) ==
-        "1 operator is in the way: Mul 'repeated': the constants that are computed of others have more than 2^24 "
-        "values");
+        "1 operator is in the way: Mul 'repeated': the constants that are computed of others have more values than "
+        "2^24 and eight times those of the file");
   std::int64_t const far = std::int64_t{1} << 62;
   Model empty = relu();
   empty.constants = constant(tensor("w", {0, far, far}, {}));

@@ -66,6 +66,13 @@ TEST_CASE("the largest of any number of constants is a constant") {
   CHECK(folded(2, node("Min", "min", {"d", "b", "a"}, {"c"}), constants) == std::vector<float>{1, 2});
 }
 
+TEST_CASE("a power of whole numbers with a fraction is a whole number") {
+  if (!has()) return;
+  CHECK(folded(3, node("Pow", "pow", {"a", "b"}, {"p"}) + node("Cast", "cast", {"p"}, {"c"}, attribute("to", 1)),
+               constant(integers("a", {4, 3, 2})) + constant(tensor("b", {3}, {0.5f, 2, 1.5f}))) ==
+        std::vector<float>{2, 9, 2});
+}
+
 TEST_CASE("parts of constants are constants, and replace parts of others") {
   if (!has()) return;
   std::string const matrix = constant(tensor("w", {2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -105,12 +112,13 @@ TEST_CASE("parts of constants are constants, and replace parts of others") {
   CHECK(gathered(constant(integers("places", {0, 2, 1, 1, 0, 0}, {3, 2}))) == std::vector<float>{3, 5, 1});
   CHECK_THROWS_AS(gathered(constant(integers("places", {0, 3}, {1, 2}))), UnsupportedError);
   CHECK(contains(refused(constant(integers("places", {})), constant(tensor("parts", {1, 3}, {7, 8, 9}))),
-                 "its indices do not fit its input"));
+                 "its indices are [0], and its input is [2, 3]"));
 }
 
 TEST_CASE("numbers that select all values in their order leave them as they are") {
   if (!has()) return;
-  auto const selected = [&](std::vector<std::int64_t> const& numbers, std::vector<std::int64_t> const& shape) {
+  auto const selected = [&](std::vector<std::int64_t> const& numbers, std::vector<std::int64_t> const& shape,
+                            std::int64_t samples = 1) {
     Model const model{
         .nodes = node("Reshape", "flat", {"x", "all"}, {"v"}) + node("Gather", "as_strided", {"v", "numbers"}, {"y"}),
         .constants = constant(integers("all", {-1})) + constant(integers("numbers", numbers, shape)),
@@ -121,6 +129,26 @@ TEST_CASE("numbers that select all values in their order leave them as they are"
   CHECK_THROWS_AS(selected({0, 2, 1, 3}, {1, 4, 1, 1}), UnsupportedError);
   CHECK_THROWS_AS(selected({0, 1, 2}, {1, 3, 1, 1}), UnsupportedError);
   CHECK_THROWS_AS(selected({0, 1, 2, 3}, {4, 1}), UnsupportedError);
+  CHECK_THROWS_AS(selected({0, 1, 2, 3}, {1, 4}, 0), UnsupportedError);  // of the first of any number of samples
+
+  // as_strided for any number of samples: range(0, samples, 1) * 4, with a new axis, and 0 to 3
+  auto const strided = [&](std::vector<std::int64_t> const& axes, std::vector<std::int64_t> const& shape,
+                           std::vector<std::int64_t> const& zeros = {1}) {
+    Model const model{
+        .nodes = node("Shape", "shape", {"x"}, {"s"}, attribute("end", 1)) + node("Squeeze", "number", {"s"}, {"n"}) +
+                 node("Range", "range", {"zero", "n", "one"}, {"r"}) + node("Mul", "times", {"r", "four"}, {"first"}) +
+                 node("Unsqueeze", "column", {"first", "axes"}, {"u"}) + node("Add", "add", {"u", "numbers"}, {"a"}) +
+                 node("Add", "more", {"a", "none"}, {"i"}) + node("Reshape", "flat", {"x", "all"}, {"v"}) +
+                 node("Gather", "as_strided", {"v", "i"}, {"y"}),
+        .constants = constant(integers("all", {-1})) + constant(integers("numbers", {0, 1, 2, 3}, shape)) +
+                     constant(number_of("zero", 0)) + constant(number_of("one", 1)) + constant(number_of("four", 4)) +
+                     constant(integers("axes", axes)) + constant(integers("none", {0}, zeros)),
+        .inputs = input("x", {0, 2, 2})};
+    return outputs(model, {5, 6, 7, 8, 1, 2, 3, 4});
+  };
+  CHECK(strided({1, 2, 3}, {1, 4, 1, 1}) == std::vector<float>{5, 6, 7, 8, 1, 2, 3, 4});
+  CHECK_THROWS_AS(strided({1, 2}, {1, 4}), UnsupportedError);
+  CHECK_THROWS_AS(strided({1}, {1, 4}, {1, 1, 1}), UnsupportedError);
 }
 
 TEST_CASE("an extent of 1 for the samples may vanish between other axes") {

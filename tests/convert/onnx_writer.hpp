@@ -36,6 +36,11 @@ inline std::string integers(std::string const& name, std::vector<std::int64_t> c
   return bytes;
 }
 
+/// One whole number, without axes.
+inline std::string number_of(std::string const& name, std::int64_t value) {
+  return part(8, name) + number(2, 7) + number(7, value);
+}
+
 inline std::string attribute(std::string const& name, std::int64_t value) {
   return part(5, part(1, name) + number(3, value) + number(20, 2));
 }

@@ -27,6 +27,7 @@ auto on_ranks(int ranks, F f) {
 
 /// How many exchanges this rank has begun in the background, and how many it had when backward came to a Mark.
 thread_local int begun = 0, begun_before_mark = 0;
+thread_local bool mark_throws = false;
 
 struct MarkOp {
   static constexpr bool needs_input = false, heavy = true;
@@ -37,6 +38,7 @@ struct MarkOp {
   template <class T>
   T gradient(T, T, Position) const {
     begun_before_mark = begun;
+    if (mark_throws) throw std::bad_alloc{};
     return Math<T>::number(1);
   }
 };
@@ -63,6 +65,7 @@ class Watching final : public Communicator {
   }
   std::size_t under_way(int channel) override { return other_.under_way(channel); }
   void wait_for(int channel, std::size_t most) override { other_.wait_for(channel, most); }
+  void give_up() noexcept override { other_.give_up(); }
 
  private:
   Communicator& other_;
@@ -93,8 +96,10 @@ TEST_CASE("any number of ranks trains a network type to the bits of one process,
   }
 }
 
+using Marked = Network<Sequential<Linear{300}, Mark{}, Linear{300}, Linear{300}>, Shape{300}>;
+
 TEST_CASE("gradients travel while those of earlier layers are still computed") {
-  using Net = Network<Sequential<Linear{300}, Mark{}, Linear{300}, Linear{300}>, Shape{300}>;
+  using Net = Marked;
   auto const trained = [](Communicator* communicator, Executor* executor) {
     auto const net = std::make_unique<Net>(1);
     net->run_on(executor);
@@ -155,6 +160,41 @@ TEST_CASE("a loss that diverges is an error on all ranks, and takes no step") {
     if (before == persist::serialize(persist::checkpoint_of(std::as_const(solver)))) ++errors;
   });
   CHECK(errors == 8);
+}
+
+TEST_CASE("a step that throws gives up what is under way, and the other ranks learn of it") {
+  std::atomic<int> threw = 0, begun_before = 0, named = 0, unchanged = 0, refused = 0;
+  InProcess{2}.run([&](Communicator& r) {
+    {
+      Watching watching{r};
+      auto const net = std::make_unique<Marked>(1);
+      Solver<Marked, MeanSquaredError{}, Adam{}, SolverOptions{.microbatch = 2}> solver{*net};
+      solver.distribute_over(&watching);
+      std::vector<float> const x(8 * 300, 0.5f), t(8 * 300), before{net->parameters().begin(), net->parameters().end()};
+      begun = 0, mark_throws = r.rank() == 1;
+      try {
+        solver.train_minibatch(x, t);
+      } catch (std::bad_alloc const&) {
+        ++threw, begun_before += begun > 0;
+      } catch (PeerError const& error) {
+        named += error.rank == 1;
+      }
+      unchanged += std::ranges::equal(before, net->parameters());
+      mark_throws = false;
+    }  // from here on, nothing may be written to the solver's memory
+    unsigned char const sent = 1;
+    unsigned char received = 0;
+    try {
+      r.exchange(&sent, 1, &received, 1, 1 - r.rank());
+    } catch (PeerError const&) {
+      ++refused;
+    }
+  });
+  CHECK(threw == 1);
+  CHECK(begun_before == 1);
+  CHECK(named == 1);
+  CHECK(unchanged == 2);
+  CHECK(refused == 2);
 }
 
 TEST_CASE("the ranks that are left learn which rank has failed, and have not changed") {

@@ -146,6 +146,34 @@ TEST_CASE("each rank reads and judges a share of the validation data, and all ha
   }
 }
 
+TEST_CASE("a validation that is not on all ranks, or due after other steps, is refused") {
+  auto const trained = [](Communicator& r, bool has_validation, std::int64_t due) {
+    dynamic::Solver solver = solver_of(labelled);
+    auto const source = data::own(sides());
+    train::Trainer trainer{solver, *source, options_of({}, &r)};
+    if (has_validation) trainer.every(train::epochs(due), train::Validation{*source});
+    try {
+      trainer.run();
+      return std::string{};
+    } catch (MismatchError const& error) {
+      return error.sentence();
+    }
+  };
+  std::string const words = "callbacks that belong on all ranks, such as a validation: ";
+  for (int const ranks : {2, 3}) {
+    std::atomic<int> missing = 0, later = 0, together = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      missing += trained(r, r.rank() == 0, 1) == words + "rank 1 has 0, and rank 0 1";
+      later += trained(r, true, r.rank() == 1 ? 2 : 1) ==
+               words + "rank 1 has 1, and rank 0 1, which are due after other steps";
+      together += trained(r, true, 1).empty();
+    });
+    CHECK(missing == ranks);
+    CHECK(later == ranks);
+    CHECK(together == ranks);
+  }
+}
+
 /// The clock of the rank whose thread asks for the time, and by how much it goes on then.
 thread_local double now = 0, tick = 0;
 

@@ -30,6 +30,18 @@ void background(Mpi& mpi) {
   mpi.wait_for(1, 0);
 }
 
+/// Rank 1 gives up in the middle of what it has begun.
+void give_up(Mpi& mpi) {
+  int number = 0, received = 0;
+  mpi.begin_exchange(1, &number, sizeof number, &received, sizeof received, 1 - mpi.rank());
+  if (mpi.rank() == 1) {
+    mpi.give_up();
+    sleep_for_ever();
+  }
+  mpi.wait_for(1, 0);
+  mpi.receive(&number, sizeof number, 1);
+}
+
 /// Rank 2 does not answer rank 1, for which rank 0 waits.
 void chain(Mpi& mpi) {
   if (mpi.rank() == 2) sleep_for_ever();
@@ -91,6 +103,7 @@ int main(int, char** argv) {
     mpi.barrier();
     if (what == "hang") hang(mpi);
     if (what == "background") background(mpi);
+    if (what == "give_up") give_up(mpi);
     if (what == "chain") chain(mpi);
     if (what == "throw") fail(mpi);
     if (what == "sizes") sizes(mpi);
