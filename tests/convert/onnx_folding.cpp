@@ -122,7 +122,7 @@ TEST_CASE("numbers that select all values in their order leave them as they are"
     Model const model{
         .nodes = node("Reshape", "flat", {"x", "all"}, {"v"}) + node("Gather", "as_strided", {"v", "numbers"}, {"y"}),
         .constants = constant(integers("all", {-1})) + constant(integers("numbers", numbers, shape)),
-        .inputs = input("x", {1, 2, 2})};
+        .inputs = input("x", {samples, 2, 2})};
     return outputs(model, {5, 6, 7, 8, 1, 2, 3, 4});
   };
   CHECK(selected({0, 1, 2, 3}, {1, 4, 1, 1}) == std::vector<float>{5, 6, 7, 8, 1, 2, 3, 4});
