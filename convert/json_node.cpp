@@ -10,10 +10,9 @@ namespace coldpress::convert::json {
 namespace {
 
 constexpr int max_depth = 64;
-constexpr std::size_t max_parts = std::size_t{1} << 20;  // a model of 10,000 layers of Keras has 800,000
-constexpr std::size_t max_values = std::size_t{1}
-                                   << 22;               // such a model has 60 MB of text with all digits of its weights
-constexpr std::size_t max_file = std::size_t{1} << 26;  // the largest real models have some 2^20 bytes
+constexpr std::size_t max_parts = std::size_t{1} << 20;   // a model of 10,000 layers of Keras has 800,000
+constexpr std::size_t max_values = std::size_t{1} << 22;  // so many weights with all digits are 60 MB
+constexpr std::size_t max_file = std::size_t{1} << 26;    // the largest real models have some 2^20 bytes
 constexpr std::size_t max_shown = 40;
 
 /// Copies of values and their texts are made by recursion, so that they may not be deep. A list, an object or a text

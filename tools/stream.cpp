@@ -9,6 +9,7 @@
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/sound.hpp>
 #include <coldpress/dynamic/stream.hpp>
+#include <coldpress/persist/model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +58,8 @@ void write_signal(Options const& options, std::vector<float> values, Index featu
 CLI::Validator ends_as_signal() {
   return {[](std::string& path) {
             bool const known = path.ends_with(".wav") || path.ends_with(".npy");
-            return std::string{known ? "" : "must end in .wav or .npy, which say the format"};
+            return known ? std::string{}
+                         : "must end in .wav or .npy, which say the format, is '" + persist::printable(path) + "'";
           },
           ""};
 }

@@ -263,8 +263,9 @@ void train_on(Ranks const& ranks, Options options) {
               trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
   if (!ranks.communicator()) return;
   auto const [hidden, waited] = ranks.communicator()->travel_time();
+  if (hidden + waited < 0.05) return;
   std::printf("Gradients travelled for %.1f s, of which at least %.0f %% were hidden behind the computation\n",
-              hidden + waited, hidden + waited > 0 ? 100 * hidden / (hidden + waited) : 0);
+              hidden + waited, 100 * hidden / (hidden + waited));
 }
 
 void train_run(Options const& options) {
