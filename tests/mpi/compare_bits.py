@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4, 8])
     parser.add_argument("--steps", type=int, default=100)
     options = parser.parse_args()
-    half, numbers = options.steps // 2, [1] + options.ranks
+    half, numbers = options.steps // 2, sorted({1, *options.ranks})
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         halves = {ranks: train(options, root / f"half-{ranks}", ranks, half) for ranks in numbers}
