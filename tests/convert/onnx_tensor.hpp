@@ -98,7 +98,10 @@ inline std::optional<Tensor> read_tensor(std::string_view message) {
   if (type == 7) append_raw<std::int64_t>(tensor.values, raw);
   if (type == 11) append_raw<double>(tensor.values, raw);
   Index size = 1;
-  for (Index const extent : tensor.shape) size *= extent;
+  for (Index const extent : tensor.shape) {
+    if (extent < 0 || extent > (Index{1} << 30) || size > Index{1} << 30) return {};  // what is no tensor at all
+    size *= extent;
+  }
   bool const known = type == 1 || type == 2 || type == 3 || type == 6 || type == 7 || type == 9 || type == 11;
   if (!known || size != static_cast<Index>(tensor.values.size())) return {};
   return tensor;
