@@ -288,9 +288,8 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
     if (pass != Pass::inputs) Computed::backward_parameters(run.backend, layer, all);
   }
 }
-}  // namespace detail
 
-namespace detail {
+/// For backward: nothing is done behind a group.
 struct NothingMore {
   constexpr void operator()(auto) const {}
 };

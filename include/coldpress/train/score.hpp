@@ -58,8 +58,8 @@ struct Evaluated {
 /// The network is borrowed. The caller sets `labels`.
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
 /// The means over all samples. `each` is called for each minibatch with its outputs and targets. With ranks, which must
-/// all call this, each rank reads and judges a share of the minibatches, and all get the bits that one process gets; it
-/// throws what the communicator throws, too.
+/// all call this, each rank reads and judges a share of the minibatches, for which alone it calls `each`, and all get
+/// the bits that one process gets; it throws what the communicator throws, too.
 Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
                std::function<void(data::Batches::Batch const&, Values outputs)> const& each = {},
                Communicator* ranks = nullptr);
