@@ -1,5 +1,6 @@
 // Any number of ranks trains to the bits of one process, and a rank that fails changes nothing on the others.
 #include "distributed/cases.hpp"
+#include "distributed/through.hpp"
 
 #include <coldpress/dynamic/adapter.hpp>
 #include <coldpress/threads.hpp>
@@ -51,24 +52,17 @@ struct Mark {
 };
 
 /// Counts what begins in the background of another communicator.
-class Watching final : public Communicator {
+class Watching final : public Through {
  public:
-  explicit Watching(Communicator& other) : other_(other) {}
-  int rank() const override { return other_.rank(); }
-  int size() const override { return other_.size(); }
-  void send(void const* bytes, std::size_t count, int to) override { other_.send(bytes, count, to); }
-  void receive(void* bytes, std::size_t count, int from) override { other_.receive(bytes, count, from); }
+  using Through::Through;
   void begin_exchange(int channel, void const* sent, std::size_t sent_count, void* received, std::size_t received_count,
                       int with) override {
     ++begun;
-    other_.begin_exchange(channel, sent, sent_count, received, received_count, with);
+    other.begin_exchange(channel, sent, sent_count, received, received_count, with);
   }
-  std::size_t under_way(int channel) override { return other_.under_way(channel); }
-  void wait_for(int channel, std::size_t most) override { other_.wait_for(channel, most); }
-  void give_up() noexcept override { other_.give_up(); }
-
- private:
-  Communicator& other_;
+  std::size_t under_way(int channel) override { return other.under_way(channel); }
+  void wait_for(int channel, std::size_t most) override { other.wait_for(channel, most); }
+  void give_up() noexcept override { other.give_up(); }
 };
 
 }  // namespace

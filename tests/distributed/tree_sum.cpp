@@ -2,6 +2,7 @@
 #include <coldpress/distributed/in_process.hpp>
 #include <coldpress/run/tree_sum.hpp>
 
+#include "distributed/through.hpp"
 #include "support/catch.hpp"
 #include "support/random.hpp"
 
@@ -16,22 +17,16 @@ using distributed::InProcess;
 namespace {
 
 /// Counts what goes through another communicator.
-class Counting final : public Communicator {
+class Counting final : public test::Through {
  public:
-  explicit Counting(Communicator& other) : other_(other) {}
-  int rank() const override { return other_.rank(); }
-  int size() const override { return other_.size(); }
-  void send(void const* bytes, std::size_t count, int to) override { sent += count, other_.send(bytes, count, to); }
-  void receive(void* bytes, std::size_t count, int from) override { other_.receive(bytes, count, from); }
+  using Through::Through;
+  void send(void const* bytes, std::size_t count, int to) override { sent += count, other.send(bytes, count, to); }
   void begin_exchange(int channel, void const* out, std::size_t out_count, void* in, std::size_t in_count,
                       int with) override {
     ++begun;
     Communicator::begin_exchange(channel, out, out_count, in, in_count, with);
   }
   std::size_t sent = 0, begun = 0;
-
- private:
-  Communicator& other_;
 };
 
 /// The sum, or what it gives if it is added to ones. Twice, because the memory of the first sum is used again. The
