@@ -18,7 +18,7 @@ struct Filter {
 Filter filter_of(Call const& call, Value const& x, bool transposed) {
   Filter const f{call.constant(1, "its filter"), call.has(2) ? &call.constant(2, "its bias") : nullptr,
                  call.integer("group", 1)};
-  if (f.weight.rank() != x.rank() || f.weight.size() == 0 || !f.weight.floating())
+  if (f.weight.rank() != x.rank() || x.rank() < 3 || f.weight.size() == 0 || !f.weight.floating())
     refuse("its filter has " + std::to_string(f.weight.rank()) + " axes, and its input " + std::to_string(x.rank()));
   Index const inputs = x.extent(1), outer = f.weight.shape[0], inner = f.weight.shape[1];
   bool const fits = f.groups >= 1 && f.groups <= inputs && inputs % f.groups == 0 &&

@@ -75,6 +75,12 @@ TEST_CASE("an ONNX model is refused with what it has and what it should have") {
                                part(13, part(1, "location") + part(2, "../../etc/passwd")));
   CHECK(refused<UnsupportedError>(outside.bytes())
             .starts_with("initializer 'w': has its values in another file, which is not read: "));
+  Model flat = plain;
+  flat.nodes = node("Conv", "conv", {"x", "w"}, {"y"});
+  flat.inputs = input("x", {1});
+  flat.constants = constant(tensor("w", {1}, {1}));
+  CHECK(refused<UnsupportedError>(flat.bytes()) ==
+        "1 operator is in the way: Conv 'conv': its filter has 1 axes, and its input 1");
   Model nameless = plain;  // nothing reads such an input
   nameless.nodes = node("Sub", "sub", {"x", "x"}, {"y"});
   nameless.inputs += input("", {1, 3});
