@@ -5,12 +5,17 @@
 # kernels that the GPU has (nvcc 13 spells some template arguments in two ways, and such a kernel never starts), and pass each
 # kernel as many bytes as it takes. If cuobjdump is installed, the machine code is checked, too: its fences where blocks wait,
 # its loads of constants, and the number of instructions in matrix products (check-sass.awk). The kernels are those of
-# kernels/cuda and those of the benchmark's static networks.
-# Usage: scripts/check-kernels.sh [ARCHITECTURE ...]     default: sm_90
+# kernels/cuda and, without --library, those of the benchmark's static networks, which take as long again.
+# Usage: scripts/check-kernels.sh [--library] [ARCHITECTURE ...]     default: sm_90
 set -euo pipefail
 cd "$(dirname "$0")/../kernels/cuda"
 scripts=../../scripts
-sources=(*.cu ../../benchmarks/static_cuda.cu)
+sources=(*.cu) library=1
+if [ "${1-}" = --library ]; then
+  shift
+else
+  sources+=(../../benchmarks/static_cuda.cu) library=0
+fi
 
 [ $# -gt 0 ] || set -- sm_90
 folder=$(mktemp -d)
@@ -110,7 +115,7 @@ for architecture in "$@"; do
     cuobjdump -sass "$folder/$(basename "$source" .cu).$architecture.cubin" |
       grep -E 'Function : |^[[:space:]]*/\*[0-9a-f]+\*/ +[^ ]' | c++filt
   done >"$folder/sass"
-  if ! awk -v table=1 -v limits="$([ "$architecture" = sm_90 ] && echo $limits || echo 0)" -f "$scripts/check-sass.awk" \
+  if ! awk -v table=1 -v library=$library -v limits="$([ "$architecture" = sm_90 ] && echo $limits || echo 0)" -f "$scripts/check-sass.awk" \
     "$folder/sass"; then
     echo "this is not how kernels may be in machine code" >&2
     failed=1
