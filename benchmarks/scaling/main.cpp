@@ -1,5 +1,6 @@
 // coldpress-scaling: alone, it simulates steps on 8 to 4,096 ranks; started by mpirun on 2, 4, 8, ... processes, it
-// measures the link and the parts of a step, predicts the step from them, and measures it.
+// measures the link and the parts of a step, predicts the step from them, and measures it, also on one rank while the
+// others wait.
 #include "step_model.hpp"
 
 #include "../workloads.hpp"
@@ -18,12 +19,13 @@ using scaling::Work;
 
 constexpr Index parts = 8;  // of a minibatch
 
-/// The median of the times of calls, in seconds. They take about so many seconds; all ranks make equally many.
-double median_time(Communicator& ranks, double seconds, auto call) {
+/// The median of the times of calls, in seconds. They take about so many seconds; all ranks make equally many. Null:
+/// this rank makes them alone.
+double median_time(Communicator* ranks, double seconds, auto call) {
   double start = bench::now();
   call();
   double once = bench::now() - start;
-  ranks.broadcast(&once, sizeof once);
+  if (ranks) ranks->broadcast(&once, sizeof once);
   std::vector<double> times(static_cast<std::size_t>(std::clamp(seconds / once, 5.0, 1e4)));
   for (double& time : times) {
     start = bench::now();
@@ -40,7 +42,7 @@ Link measured_link(Communicator& ranks) {
   std::vector<char> sent(large), received(large);
   auto const time_of = [&](std::size_t bytes) {
     ranks.barrier();
-    return median_time(ranks, 2,
+    return median_time(&ranks, 2,
                        [&] {
                          ranks.for_each_other(
                              [&](int other) { ranks.exchange(sent.data(), bytes, received.data(), bytes, other); });
@@ -73,13 +75,13 @@ struct Training {
     auto const count = static_cast<std::size_t>(parameters());
     std::vector<float> weights(count), momentum(count), gradients(count, 1);
     ranks.barrier();
-    double const all = median_time(ranks, 2, [&] { step(); });
+    double const all = median_time(&ranks, 2, [&] { step(); });
     ranks.barrier();
-    double const add = median_time(ranks, 0.2, [&] {
+    double const add = median_time(&ranks, 0.2, [&] {
       for (std::size_t i = 0; i < count; ++i) momentum[i] += gradients[i];
       bench::keep(momentum.data());
     });
-    double const update = median_time(ranks, 0.2, [&] {  // as Sgd
+    double const update = median_time(&ranks, 0.2, [&] {  // as Sgd
       for (std::size_t i = 0; i < count; ++i) {
         momentum[i] = 0.9f * momentum[i] + 1e-3f * gradients[i];
         weights[i] -= momentum[i];
@@ -102,22 +104,24 @@ template <class W>
 void compare(distributed::Mpi& ranks, Link const& link) {
   Training<W> training;
   Work const work = training.measured(ranks);
+  double alone = 0;
+  if (ranks.rank() == 0) alone = median_time(nullptr, 3, [one = std::make_unique<Training<W>>()] { one->step(); });
   training.solver->distribute_over(&ranks);
   ranks.barrier();
-  double const step = median_time(ranks, 3, [&] { training.step(); });
+  double const step = median_time(&ranks, 3, [&] { training.step(); });
   if (ranks.rank() != 0) return;
   auto const times = Step{work, link, ranks.size()}.times();
-  std::printf("%-4s %5d | %8.3f %8.3f %8.3f %8.3f | %9.3f %9.3f %6.2f\n", W::id, ranks.size(), 1e3 * times.compute,
-              1e3 * times.sums, 1e3 * times.wire, 1e3 * times.update, 1e3 * times.total(), 1e3 * step,
-              times.total() / step);
+  std::printf("%-4s %5d | %8.3f %8.3f %8.3f %8.3f | %9.3f %9.3f %6.2f | %9.3f %6.2f\n", W::id, ranks.size(),
+              1e3 * times.compute, 1e3 * times.sums, 1e3 * times.wire, 1e3 * times.update, 1e3 * times.total(),
+              1e3 * step, times.total() / step, 1e3 * alone, alone / step);
 }
 
 void compare_all(distributed::Mpi& ranks) {
   Link const link = measured_link(ranks);
   if (ranks.rank() == 0) {
     std::printf("link: %.1f us, and %.3f GB/s each way\n\n", 1e6 * link.latency, 1e-9 * link.bandwidth);
-    std::printf("%-4s %5s | %8s %8s %8s %8s | %9s %9s %6s\n", "ms", "ranks", "compute", "sums", "wire", "update",
-                "predicted", "measured", "ratio");
+    std::printf("%-4s %5s | %8s %8s %8s %8s | %9s %9s %6s | %9s %6s\n", "ms", "ranks", "compute", "sums", "wire",
+                "update", "predicted", "measured", "ratio", "one rank", "times");
   }
   for_each_type(TypeList<bench::T2, bench::T3, bench::T6>{}, [&]<class W>() { compare<W>(ranks, link); });
 }
