@@ -107,7 +107,7 @@ class SharedTensor {
     }
   }
   /// Prepares the tensor for the results of the next call: it gets the new shape in the same memory, or is replaced by
-  /// another tensor if somebody else holds it.
+  /// another tensor if the caller still holds it.
   void remake(std::span<Index const> shape) {
     if (is_shared()) {
       *this = without_values({shape.begin(), shape.end()});
