@@ -78,13 +78,13 @@ struct Rotate {
   float degrees = 0;
   bool operator==(Rotate const&) const = default;
 };
-/// Adds a normal number to each value.
+/// Adds a normally distributed number with mean 0 and this deviation to each value.
 struct Noise {
   static constexpr std::string_view name = "noise";
   float deviation = 0;
   bool operator==(Noise const&) const = default;
 };
-/// Sets a rectangle to 0 whose centre is any pixel; what is outside the picture is cut off.
+/// Sets a rectangle around a random pixel to 0; what is outside the picture is cut off.
 struct Cutout {
   static constexpr std::string_view name = "cutout";
   std::vector<Index> extents = {};  // height and width, or one number for both
