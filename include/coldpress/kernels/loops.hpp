@@ -33,7 +33,8 @@ using LoopTargets = std::conditional_t<OneInput<L>, Out, std::array<Out, max_inp
 template <class L>
 using LoopParameters = std::array<float const*, most_parameters<L>()>;
 
-/// The passes. What follows such a layer, its operations and derivatives, is computed apart from it.
+/// The types of the passes. Pointwise operations that follow such a layer, and their derivatives, are computed
+/// separately.
 template <class L>
 using LoopForward = ForwardPass<coldpress::detail::Asked<L>, LoopValues<L>, LoopParameters<L>, Out,
                                 PostOps<Chain<>, float, NoJoin>, float>;
