@@ -124,8 +124,8 @@ struct Stage {
   float factor = 1;
   static constexpr Index none = std::numeric_limits<Index>::min();  // the stage that is not there
 };
-/// One policy after another. The last one never ends, whatever its iterations. A policy may be a Staged, too, of which
-/// then as many iterations count as its stage has; there are at most 8 stages in all.
+/// One policy after another. The last one never ends, whatever its iterations. A policy may itself be a Staged, which
+/// is cut off after the iterations of its stage; there are at most 8 stages in all.
 struct Staged {
   Policy all;
   constexpr Staged(Stage const& a, Stage const& b = {}, Stage const& c = {}, Stage const& d = {}, Stage const& e = {},
