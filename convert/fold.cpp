@@ -23,14 +23,14 @@ struct Outputs {
   Index groups;
   std::vector<int> axes;  // the numbers of the axis along which the outputs are
 
-  /// Whether a weight has such a shape, which nobody has checked in a model without the shape of its samples.
+  /// Whether a weight has such a shape. Nothing has checked this if the model does not have the shape of its samples.
   bool fit(NamedTensor const& weight) const {
     if (!transposed) return weight.shape[0] == count;
     return groups >= 1 && weight.shape.size() > 1 && weight.shape[0] % groups == 0 && count % groups == 0 &&
            weight.shape[1] == count / groups;
   }
-  /// Whether they are along this axis after their values were given another shape: all values of an output come one
-  /// after another, or all outputs of a place do.
+  /// Whether the outputs are along this axis of a shape that was given to the same values, where all values of an
+  /// output, or all outputs of a position, follow one another.
   bool stay(Shape const& shape, int axis) const {
     int const a = axis < 0 ? shape.rank() + axis : axis;
     if (a < 0 || a >= shape.rank()) return false;
@@ -41,7 +41,7 @@ struct Outputs {
   }
 };
 
-/// Nothing for a layer that is no convolution or dense layer. The weight is not read before.
+/// The outputs of a convolution or a dense layer; nothing for other layers. It does not read the weight.
 std::optional<Outputs> outputs_of(LayerConfig const& layer) {
   if (auto const* linear = std::get_if<Linear>(&layer.layer_type))
     return Outputs{linear->output_size, false, 1, linear->last_axis ? std::vector{-1} : std::vector{0, -1}};

@@ -37,8 +37,8 @@ std::vector<Weight> weights_of(Filter const& f) {
   return weights;
 }
 
-/// Whether a row of values is convolved causally: with zeros before it alone, as our sequences are. One step alone is,
-/// too, but needs no other order than there is.
+/// Whether a row of values is convolved causally: with zeros before it alone, as coldpress' sequences are. A filter of
+/// one tap is causal, too, but counts only where this saves a permutation.
 bool is_causal(Call const& call, Windows const& w, Value const& x) {
   if (w.axes() != 1 || w.after[0] != 0 || w.before[0] != (w.filter[0] - 1) * w.dilation[0]) return false;
   return w.filter[0] > 1 || call.network.sequences() || x.order != natural(x.axes);

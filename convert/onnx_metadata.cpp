@@ -121,7 +121,7 @@ class Reader {
   std::string_view rest_;
 };
 
-/// Whether a file of ours holds the text: it is UTF-8 without characters that a terminal would obey.
+/// Whether a file of coldpress can hold the text: it is UTF-8 without characters that a terminal would obey.
 bool can_hold(std::string const& text) { return persist::printable(text) == text; }
 
 }  // namespace

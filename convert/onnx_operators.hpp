@@ -44,7 +44,7 @@ class Call {
   /// The value that is computed at run time; a constant becomes a layer.
   Value value(std::size_t i) const;
 
-  // Attributes. A Refusal if one has another type.
+  // Attributes. These throw Refusal if one has another type.
   bool has(std::string_view attribute) const { return node.attributes.contains(attribute); }
   Index integer(std::string_view attribute, Index otherwise) const;
   float number(std::string_view attribute, float otherwise) const;

@@ -135,7 +135,7 @@ bool rewrite(Graph& graph, Known const& known) {
   bool changed = false;
   Matcher matcher{graph, known};
   std::vector<Node> added;
-  // Those that a part of another pattern would match come after it.
+  // A pattern that a part of another one would match, too, comes after the other.
   for (Node& node : graph.nodes) {
     if (!node.domain.empty()) continue;
     changed |= match_activation(matcher, node) || match_normalization(matcher, node) ||
