@@ -1,5 +1,4 @@
-// Puts the layers of a model of Keras together, and keeps account of where the order of values in coldpress differs
-// from Keras'.
+// Puts the layers of a model of Keras together, and tracks where the order of values differs from that in Keras.
 #pragma once
 
 #include <coldpress/core/layer_traits.hpp>

@@ -34,7 +34,7 @@ struct CommonOps {
   using List = TypeList<>;
   using Joins = TypeList<>;
 };
-/// The same for streams, which use fewer kinds of tiles, so that the code for more operations is worth its size.
+/// The same in streams, where fewer tiles are compiled, so that more operations are worth their code.
 template <class Chain>
 struct StreamOps : CommonOps<Chain> {};
 /// Calls f(operation) if that is of a layer in the list; returns whether it is.

@@ -66,6 +66,7 @@ class SharedTensor {
       refuse("network: a tensor's first extent must be the number of its samples, ", size() / sample, ", but is ",
              shape()[0]);
   }
+  /// The values, which are copied from their home first if that has newer ones. Throws DeviceError if a device fails.
   std::span<float const> read() const {
     std::span<float> const values = state_->here();
     if (state_->behind) {

@@ -412,7 +412,7 @@ class Planner {
 }  // namespace detail
 
 /// Plans a network. `outputs` are the nodes that are its results. Writes the groups and, for every node, the group that
-/// computes its value (-1 - k for input k). Both spans must be as long as nodes, and the groups must be
+/// computes its value (-1 - k for input k). Both views must be as long as `nodes`, and the groups must be
 /// default-initialised.
 constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
                              View<int> group_of) {

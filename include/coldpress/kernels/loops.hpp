@@ -1,5 +1,4 @@
-// Layers that compute in loops of their own, as ready-made kernels: their functions are compiled for each instruction
-// set, with passes in which nothing is a constant.
+// Layers that compute in loops of their own, as kernels that are compiled for each instruction set, without constants.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
