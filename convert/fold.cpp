@@ -129,7 +129,7 @@ class Folding {
     layers = std::move(kept);
   }
 
-  /// The place of a weight that no other layer has, and that has so many values, if a number is given.
+  /// The place of a weight that no other layer has. Unless `values` is 0, the weight must have that many values.
   std::size_t own(std::string const& name, std::size_t values = 0) const {
     std::string const shown = "the weight '" + persist::printable(name) + "'";
     auto const found = places_.find(name);

@@ -112,7 +112,7 @@ bool is_known(std::string const& kind);
 /// Adds a layer of a class that is known, with its weights.
 Value add_layer(Builder& builder, Layer const& layer, std::vector<Value> inputs);
 
-/// The numbers of a field that has one number, or one for each of so many axes.
+/// The numbers of a field that has one number, or one for each of `count` axes.
 std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t count, Index least = 1);
 bool is_same(Node const& config);  // whether the padding is "same", and not "valid"
 void expect_channels_last(Node const& config);

@@ -1,4 +1,4 @@
-// From the plain data of an architecture to the layers of a config.
+// Converts the plain data of an architecture to the layers of a config.
 #include "nam_network.hpp"
 
 #include <string>

@@ -1,4 +1,4 @@
-// From the layers of a config back to the plain data of an architecture.
+// Converts the layers of a config back to the plain data of an architecture.
 #include "nam_network.hpp"
 
 #include <coldpress/core/error.hpp>

@@ -1,4 +1,4 @@
-// From the plain data of an architecture to the JSON of a .nam file.
+// Converts the plain data of an architecture to the JSON of a .nam file.
 #pragma once
 
 #include "json_node.hpp"

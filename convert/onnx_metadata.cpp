@@ -74,7 +74,7 @@ class Reader {
     if (quotes && !takes(quote)) return {};
     return label;
   }
-  /// A number of at most so many digits.
+  /// A number of at most `digits` digits in this base.
   std::optional<unsigned> number(int base, std::size_t digits) {
     unsigned value = 0;
     auto const part = rest_.substr(0, digits);

@@ -39,7 +39,7 @@ class Call {
   Tensor const& constant(std::size_t i, char const* what) const;
   /// The whole numbers of such a constant.
   std::vector<Index> integers_of(std::size_t i, char const* what) const;
-  /// Those of an input, or of an attribute in older opsets; they may depend on the number of samples.
+  /// The whole numbers of an input, or of an attribute in older opsets; they may depend on the number of samples.
   std::vector<Int> ints(std::size_t i, char const* attribute) const;
   /// The value that is computed at run time; a constant becomes a layer.
   Value value(std::size_t i) const;

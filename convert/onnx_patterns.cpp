@@ -32,7 +32,7 @@ struct Hiding {
     bool const fits = where && input(*where, 0) == seen && matcher.number(input(*where, 2)) <= -1e30f;
     return fits ? input(*where, 1) : "";
   }
-  /// Whether the places are those of so many keys.
+  /// Whether the places are those of `keys` keys.
   bool counts(Matcher const& matcher, Index keys) const {
     if (seen.empty()) return true;
     Constant const all = matcher.constant(places);

@@ -15,7 +15,7 @@ using Kind = RecurrentWeights::Kind;
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> same{
     {{"-0", "weight"}, {"-0-bias", "bias"}, {"-0-mean", "running_mean"}, {"-0-variance", "running_var"}}};
 
-/// The packed weights of a recurrent layer that has so many of them.
+/// The packed weights of a recurrent layer that has `size` of them.
 RecurrentWeights packed(Rnn const& rnn, Index size) {
   RecurrentWeights w{.gates = gates_of(rnn.rnn_type),
                      .input = 0,

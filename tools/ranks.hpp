@@ -20,7 +20,7 @@ class Ranks {
   Communicator* communicator() const { return mpi_.get(); }  // null without a launcher
   int size() const { return mpi_ ? mpi_->size() : 1; }
   bool leads() const { return !mpi_ || mpi_->rank() == 0; }
-  /// Whether one of the ranks says so. All must ask.
+  /// Whether `says` is true on one of the ranks. All must call it.
   bool any(bool says) const;
   /// Returns when all ranks are here.
   void wait() const;

@@ -6,7 +6,8 @@
 
 namespace coldpress::command {
 
-/// For example "sgd, learning rate 0.01, momentum 0.9, step policy: gamma 0.5 stepsize 100".
+/// The optimizer and its policies, for example "sgd, learning rate 0.01, momentum 0.9, step policy: gamma 0.5 stepsize
+/// 100".
 std::string describe(dynamic::SolverConfig const& solver);
 
 /// One line for each thing that a training does because of its own course; empty if there is none.

@@ -16,7 +16,7 @@ float factor(float decibels) {
   return std::isnan(decibels) ? 1 : std::pow(10.f, std::clamp(decibels, -120.f, 120.f) / 20);
 }
 
-/// From 0 to 1 along half a cosine, which has no corner at either end.
+/// Weights from 0 to 1 along half a cosine, which has no corner at either end.
 std::vector<float> fade_of(double samples) {
   std::vector<float> weights(static_cast<std::size_t>(std::max(1., std::round(samples))));
   for (std::size_t i = 0; i < weights.size(); ++i) {

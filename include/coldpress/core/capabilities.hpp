@@ -41,7 +41,7 @@ enum class StreamSupport {
   always,     // it treats each step separately, or its state is complete
   never
 };
-/// For a layer that treats each step separately under a condition.
+/// The support of a layer that treats each step separately only under a condition.
 constexpr StreamSupport streams_if(bool each_step_alone) {
   return each_step_alone ? StreamSupport::always : StreamSupport::automatic;
 }

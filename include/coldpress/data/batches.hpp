@@ -52,7 +52,7 @@ class Batches {
   struct Part {
     Index first, count;
   };
-  /// The part of a minibatch of so many samples that is read.
+  /// Returns the part that is read of a minibatch of `size` samples.
   using PartOf = std::function<Part(Index size)>;
   struct Batch {
     Index size;                               // in samples

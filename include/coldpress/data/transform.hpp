@@ -66,13 +66,13 @@ struct Mirror {
   static constexpr std::string_view name = "mirror";
   bool operator==(Mirror const&) const = default;
 };
-/// Moves a picture by up to so many rows and columns in either direction; one number is for both.
+/// Moves a picture by up to `pixels` rows and columns in either direction; one number is for both.
 struct Shift {
   static constexpr std::string_view name = "shift";
   std::vector<Index> pixels = {};
   bool operator==(Shift const&) const = default;
 };
-/// Turns a picture about its centre by up to so many degrees in either direction, with bilinear interpolation.
+/// Turns a picture about its centre by up to `degrees` degrees in either direction, with bilinear interpolation.
 struct Rotate {
   static constexpr std::string_view name = "rotate";
   float degrees = 0;

@@ -117,7 +117,8 @@ struct OneCycle {
   }
 };
 
-/// A policy in a list: for so many iterations, which it counts from 0, with this factor of the base.
+/// A policy in a list. It holds for `iterations` iterations, which it counts from 0, and its base is multiplied by
+/// `factor`.
 struct Stage {
   Index iterations = none;
   Policy policy = {};
