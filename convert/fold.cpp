@@ -160,7 +160,7 @@ class Folding {
     static constexpr auto names_before = Linear{.output_size = 1}.parameters({1});
     static constexpr auto names_after = BatchNormalization{}.parameters({1});
     auto const weight = own(before.name + std::string{names_before[0].suffix});
-    if (!outputs->fit(model_.weights[weight])) refuse("the weight of " + shown + " has not its shape");
+    if (!outputs->fit(model_.weights[weight])) refuse("the weight of " + shown + " does not have its shape");
     // Images are {channels, height, width}, sequences {steps, channels}, and have filters of one axis.
     if (outputs->axes.empty())
       outputs->axes = model_.weights[weight].shape.size() == 3 ? std::vector{1, -1} : std::vector{0, -3};

@@ -64,7 +64,7 @@ void find_tensors(Node const& node, std::vector<Node>& found) {
 
 /// The output of a call that [layer, call, number] names.
 Source source_of(Node const& tensor) {
-  if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
+  if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is not the first output of its layer");
   return {tensor[0].text(), static_cast<std::size_t>(tensor[1].integer(0, static_cast<Index>(max_layers)))};
 }
 

@@ -196,7 +196,7 @@ class Import {
   }
   void convert(Node const& node) {
     try {
-      if (!node.domain.empty()) refuse("it is none of ONNX's own operators");
+      if (!node.domain.empty()) refuse("it is not one of ONNX's own operators");
       auto const found = operators().find(node.op);
       if (found == operators().end()) refuse("no layer does it");
       std::vector<Call::Any> inputs;

@@ -84,7 +84,7 @@ Cut cut_of(Call const& call, Value const& x, Windows const& w) {
   if (shape.size() == w.axes() + 2) shape.erase(shape.begin(), shape.begin() + 2);
   std::string const automatic = call.text("auto_pad", "NOTSET");
   if (cut.added.size() != w.axes() || (!shape.empty() && shape.size() != w.axes()))
-    refuse("output_padding or output_shape has not one number for each axis");
+    refuse("output_padding or output_shape does not have one number for each axis");
   for (std::size_t a = 0; a < w.axes(); ++a) {
     bool const same = automatic.starts_with("SAME");
     Index const added = cut.added[a], wanted = shape.empty() ? 1 : shape[a];
