@@ -39,7 +39,8 @@ class Translation {
   static std::string origin(CaffeLayer const& layer, std::size_t blob) {
     return layer.name + " (" + layer.type + ") blob " + std::to_string(blob);
   }
-  /// Blob k of `from` is for the weight of layer `to` with this suffix; without a suffix there is none for it.
+  /// Adds blob k of layer `from` for the weight of layer `to` with this suffix; an empty suffix says that no weight
+  /// takes it.
   Blob& stored(CaffeLayer const& from, std::size_t k, CaffeLayer const& to, std::string suffix) {
     CaffeBlob const& blob = from.blobs[k];
     return blobs_.emplace_back(Blob{.layer = to.name,
@@ -48,7 +49,7 @@ class Translation {
                                     .shape = blob.shape,
                                     .read = [blob](std::span<float> values) { blob.read(values); }});
   }
-  /// A weight that Caffe does without: one of this value would change nothing.
+  /// Adds a weight that Caffe leaves out, with the value that changes nothing.
   void constant(CaffeLayer const& layer, std::string suffix, Index size, float value) {
     std::string const without = value == 0 ? ") without a bias: 0" : ") without a Scale: 1";
     blobs_.push_back({.layer = layer.name,
@@ -131,7 +132,7 @@ class Translation {
 
   std::vector<CaffeLayer> const& layers_;
   std::map<std::string_view, std::vector<std::size_t>> readers_;  // of each value, in order
-  std::vector<bool> taken_;                                       // layers that another has taken the blobs of
+  std::vector<bool> taken_;                                       // layers whose blobs another layer has taken
   std::vector<Blob> blobs_;
 };
 

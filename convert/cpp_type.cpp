@@ -29,8 +29,8 @@ std::string comment_on_transforms(data::Transforms const& transforms) {
   return "// Samples go through these transforms before, which the type does not have: " + names + ".\n";
 }
 
-/// What compilers must be told, which limit the steps of a constant expression and the depth of what is folded:
-/// recording a network takes steps that grow with the square of its layers.
+/// The options that compilers need for large networks. Compilers limit the steps of a constant expression and the depth
+/// of fold expressions, and recording a network takes steps that grow with the square of its layers.
 std::string comment_on_limits(int layers) {
   if (layers <= 250) return {};
   std::string const number = std::to_string(layers);

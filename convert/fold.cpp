@@ -23,14 +23,14 @@ struct Outputs {
   Index groups;
   std::vector<int> axes;  // the numbers of the axis along which the outputs are
 
-  /// Whether a weight has such a shape, which nobody has checked in a model without the shape of its samples.
+  /// Whether a weight has such a shape. Nothing has checked this if the model does not have the shape of its samples.
   bool fit(NamedTensor const& weight) const {
     if (!transposed) return weight.shape[0] == count;
     return groups >= 1 && weight.shape.size() > 1 && weight.shape[0] % groups == 0 && count % groups == 0 &&
            weight.shape[1] == count / groups;
   }
-  /// Whether they are along this axis after their values were given another shape: all values of an output come one
-  /// after another, or all outputs of a place do.
+  /// Whether the outputs are along this axis of a shape that was given to the same values, where all values of an
+  /// output, or all outputs of a position, follow one another.
   bool stay(Shape const& shape, int axis) const {
     int const a = axis < 0 ? shape.rank() + axis : axis;
     if (a < 0 || a >= shape.rank()) return false;
@@ -41,7 +41,7 @@ struct Outputs {
   }
 };
 
-/// Nothing for a layer that is no convolution or dense layer. The weight is not read before.
+/// The outputs of a convolution or a dense layer; nothing for other layers. It does not read the weight.
 std::optional<Outputs> outputs_of(LayerConfig const& layer) {
   if (auto const* linear = std::get_if<Linear>(&layer.layer_type))
     return Outputs{linear->output_size, false, 1, linear->last_axis ? std::vector{-1} : std::vector{0, -1}};
@@ -129,7 +129,7 @@ class Folding {
     layers = std::move(kept);
   }
 
-  /// The place of a weight that no other layer has, and that has so many values, if a number is given.
+  /// The place of a weight that no other layer has. Unless `values` is 0, the weight must have that many values.
   std::size_t own(std::string const& name, std::size_t values = 0) const {
     std::string const shown = "the weight '" + persist::printable(name) + "'";
     auto const found = places_.find(name);
@@ -160,7 +160,7 @@ class Folding {
     static constexpr auto names_before = Linear{.output_size = 1}.parameters({1});
     static constexpr auto names_after = BatchNormalization{}.parameters({1});
     auto const weight = own(before.name + std::string{names_before[0].suffix});
-    if (!outputs->fit(model_.weights[weight])) refuse("the weight of " + shown + " has not its shape");
+    if (!outputs->fit(model_.weights[weight])) refuse("the weight of " + shown + " does not have its shape");
     // Images are {channels, height, width}, sequences {steps, channels}, and have filters of one axis.
     if (outputs->axes.empty())
       outputs->axes = model_.weights[weight].shape.size() == 3 ? std::vector{1, -1} : std::vector{0, -3};

@@ -22,7 +22,7 @@ constexpr std::size_t most_read = 4096;
 constexpr std::string_view of_npy = "\x93NUMPY", of_hdf5 = "\x89HDF\r\n\x1a\n", of_zip = "PK\3\4",
                            of_empty_zip = "PK\5\6";
 
-/// A length of 8 bytes, and the header that it is that of.
+/// Whether a file begins with a length of 8 bytes and has a JSON header of that length.
 bool is_safetensors(std::string_view begin, std::uint64_t size) {
   if (begin.size() < 10 || begin[8] != '{') return false;
   std::uint64_t length = 0;
@@ -30,7 +30,7 @@ bool is_safetensors(std::string_view begin, std::uint64_t size) {
   return length <= size - 8;
 }
 
-/// The bytes with which a pickle of protocol 2 to 5 begins.
+/// Whether a file begins as a pickle of protocol 2 to 5 does.
 bool is_pickle(std::string_view begin) {
   return begin.size() > 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5;
 }
@@ -53,7 +53,7 @@ std::string_view format_of_members(std::string const& path) {
   return any(".npy") ? "npz" : "";
 }
 
-/// What the first key of an object says that only one of the formats has. It may come behind the weights.
+/// The format of a JSON object, by the first key that only one of the formats has. That key may come after the weights.
 std::string_view format_of_json(data::PositionedFile const& file, std::string bytes) {
   if (auto const first = bytes.find_first_not_of(" \t\r\n"); first == std::string::npos || bytes[first] != '{')
     return "";

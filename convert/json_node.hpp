@@ -65,7 +65,7 @@ std::string grouped(Index number);
 /// The value of a JSON text. Throws FormatError with line and column, and for values that are more than 64 deep, more
 /// than 2^22, or more than 2^20 lists, objects and texts.
 Json parse_json(std::string_view text);
-/// That of a file of at most 64 MiB, whose bytes are no longer kept. Throws FileError, too.
+/// The value of a file of at most 64 MiB; its bytes are not kept. Throws FileError, too.
 Json read_json(std::string const& path);
 
 }  // namespace coldpress::convert::json

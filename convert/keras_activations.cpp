@@ -22,7 +22,7 @@ Value softmax(Builder& builder, std::string const& name, Value const& x, bool lo
   return logarithm ? builder.add(name, LogSoftmax{}, x) : builder.add(name, Softmax{}, x);
 }
 
-/// What Keras calls by these names, with the numbers that it has there.
+/// Adds the activation that has this name in Keras, with Keras' constants.
 Value activate(Builder& builder, Node const& activation, std::string const& name, Value const& x) {
   std::string const called = name_of(activation);
   auto const add = [&](auto const& op) {
@@ -71,7 +71,7 @@ Value activated(Builder& builder, Layer const& layer, Value const& x) {
 
 namespace {
 
-/// The values where the extents that are 1 are those of the shape, repeated.
+/// The values of an array, repeated along its axes of extent 1 to this shape.
 std::vector<float> repeated(Array const& array, std::vector<Index> const& shape) {
   Index size = 1;
   for (Index const extent : shape) size *= extent;
@@ -90,7 +90,7 @@ std::vector<float> repeated(Array const& array, std::vector<Index> const& shape)
 
 }  // namespace
 
-/// One slope for each channel or feature, one for all, or others for other places.
+/// There is one slope for each channel or feature, one for all, or one for each position, too.
 Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
   std::vector<Index> shape(x.shape.extents, x.shape.extents + x.shape.rank());
   if (x.is_image()) std::rotate(shape.begin(), shape.begin() + 1, shape.end());

@@ -17,7 +17,7 @@ Value project(Builder& builder, Place const& place, std::string const& name, boo
   return builder.add(name, Linear{.output_size = count, .has_bias = has_bias, .last_axis = true}, x);
 }
 
-/// Whether a call asks that a step sees none that come after it. Other masks are refused.
+/// Whether a call asks for a causal mask, with which a step sees no later ones. Other masks are refused.
 bool is_causal(Layer const& layer) {
   bool causal = false;
   if (!layer.keywords) return causal;

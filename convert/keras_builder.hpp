@@ -1,4 +1,4 @@
-// Puts the layers of a model of Keras together, and keeps account of the order in which values are here and there.
+// Puts the layers of a model of Keras together, and tracks where the order of values differs from that in Keras.
 #pragma once
 
 #include <coldpress/core/layer_traits.hpp>
@@ -51,9 +51,9 @@ class Builder {
     return append(name, layer, xs, [&] { return layer.output_shape(Shapes{shapes.data(), shapes.size()}); });
   }
 
-  /// The value, but of an image that was flattened the values in the order of Keras.
+  /// The value; if it is an image that was flattened, with its values in the order of Keras.
   Value settled(std::string const& name, Value const& x);
-  /// The same, and an image as {height, width, channels}.
+  /// The same, where an image becomes {height, width, channels}.
   Value keras_order(std::string const& name, Value const& x);
   /// An image {height, width, channels} as one of the network.
   Value our_order(std::string const& name, Value const& x);
@@ -64,8 +64,7 @@ class Builder {
   }
   void count(std::string const& layer, std::vector<Index> const& shape) { contents_.count(layer, shape); }
   void set(std::string const& weight, std::vector<float> values);
-  /// The layer of this name, and those whose names go on with a point, have the weights of the layers that are called
-  /// so with `first` in the name's place.
+  /// The layer `name`, and each layer name.PART, shares the weights of the layer `first`, or first.PART.
   void share(std::string name, std::string first) { shared_.push_back({std::move(name), std::move(first)}); }
 
   persist::Model model(std::string const& name, std::vector<Value> const& outputs);
@@ -86,7 +85,8 @@ class Builder {
     return value;
   }
 
-  /// The name of the layer that this one has its weights of, perhaps its own; empty: no other layer has them.
+  /// The name of the first layer with the weights of this one, which may be its own; empty if it shares them with no
+  /// other.
   std::string first_of(std::string name) const;
 
   struct Sharing {
@@ -95,7 +95,7 @@ class Builder {
   Contents& contents_;
   dynamic::SequentialConfig layers_;
   std::vector<Sharing> shared_;         // those inside others come later
-  Weights weights_, weights_of_first_;  // the latter of layers that others share them with
+  Weights weights_, weights_of_first_;  // weights_of_first_: of layers with which others share them
 };
 
 /// A layer as the config describes it.
@@ -104,7 +104,7 @@ struct Layer {
   std::string name;
   Node config;
   Place place;
-  std::optional<Node> keywords = {};  // what else its call is given, beside the values that it reads
+  std::optional<Node> keywords = {};  // the other arguments of its call, besides the values that it reads
 };
 
 /// Whether layers of this class are known.
@@ -112,7 +112,7 @@ bool is_known(std::string const& kind);
 /// Adds a layer of a class that is known, with its weights.
 Value add_layer(Builder& builder, Layer const& layer, std::vector<Value> inputs);
 
-/// The numbers of a field that has one number, or one for each of so many axes.
+/// The numbers of a field that has one number, or one for each of `count` axes.
 std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t count, Index least = 1);
 bool is_same(Node const& config);  // whether the padding is "same", and not "valid"
 void expect_channels_last(Node const& config);

@@ -168,7 +168,7 @@ Value convolve_transposed(Builder& builder, Node const& config, std::string cons
   return y;
 }
 
-/// The fields that a transposed convolution of so many axes has here, with its biases set.
+/// The layer for a transposed convolution over `axes` axes; it also sets the biases.
 ConvolutionTranspose transposed(Builder& builder, Layer const& layer, std::size_t axes) {
   if (numbers(layer.config, "dilation_rate", axes) != std::vector<Index>(axes, 1))
     layer.config["dilation_rate"].refuse<UnsupportedError>("is not 1");

@@ -22,7 +22,7 @@ std::string snake_case(std::string_view name) {
   return snake;
 }
 
-/// Why some layers cannot be read, if it is not that nobody has asked for them yet.
+/// Why layers of a class cannot be read; empty if support for them is merely missing.
 std::string reason_of(std::string const& kind) {
   if (kind == "Masking") {
     return ", which hides steps from the layers behind it, while all layers here read every step; a model for "
@@ -62,9 +62,9 @@ void find_tensors(Node const& node, std::vector<Node>& found) {
   }
 }
 
-/// What [layer, call, number] names.
+/// The output of a call that [layer, call, number] names.
 Source source_of(Node const& tensor) {
-  if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is another than the first output of its layer");
+  if (tensor[2].integer(0, 64) != 0) tensor.refuse<UnsupportedError>("is not the first output of its layer");
   return {tensor[0].text(), static_cast<std::size_t>(tensor[1].integer(0, static_cast<Index>(max_layers)))};
 }
 

@@ -30,8 +30,8 @@ struct Call {
 /// its arguments.
 std::vector<Call> calls_of(Node const& layer);
 
-/// The number that others name the first call of a layer by. Keras 2 counts the making of a model with an input layer
-/// as its call 0, which is not in its list.
+/// The number by which other layers refer to a layer's first call. For a model with an input layer, Keras 2 counts its
+/// construction as call 0, which is not in its list.
 std::size_t first_call_of(Node const& layer);
 
 /// What "input_layers" or "output_layers" name: [name, call, number], or a list of these.

@@ -38,9 +38,9 @@ Value add_up_sampling(Builder& builder, Layer const& layer, Value const& x);
 
 /// The softmax over the features or the channels, or its logarithm.
 Value softmax(Builder& builder, std::string const& name, Value const& x, bool logarithm);
-/// The function that Keras calls so, with the numbers that it has there.
+/// Adds the activation that has this name in Keras, with Keras' constants.
 Value activate(Builder& builder, Node const& activation, std::string const& name, Value const& x);
-/// What the field "activation" of a layer makes of its output.
+/// Adds the activation that a layer's field "activation" names to its output.
 Value activated(Builder& builder, Layer const& layer, Value const& x);
 
 /// Refuses a field "axis" that names another axis than the last, which Keras counts with the batch.

@@ -45,7 +45,7 @@ Value add_concatenate(Builder& builder, Layer const& layer, Inputs const& in) {
   return builder.join(layer.name, Concat{static_cast<int>(rank == 3 ? (axis + 1) % 3 : axis)}, in);
 }
 
-// What reads one value, and what reads several.
+// The functions for layers that read one value, and for those that read several.
 using One = Value (*)(Builder&, Layer const&, Value const&);
 using Several = Value (*)(Builder&, Layer const&, Inputs const&);
 struct Kind {
@@ -64,7 +64,7 @@ template <ReduceOperation operation>
 Value add_global(Builder& builder, Layer const& layer, Value const& x) {
   return add_global_pooling(builder, layer, x, operation);
 }
-/// Acts in training alone.
+/// A layer that acts in training alone is left out.
 Value pass(Builder&, Layer const&, Value const& x) { return x; }
 
 constexpr Kind kinds[] = {

@@ -5,7 +5,7 @@
 namespace coldpress::convert::keras {
 namespace {
 
-/// The gate of Keras that is gate q of ours: r, z, h are z, r, h there.
+/// The number that gate q of coldpress has in Keras: a GRU's r, z, h are z, r, h there.
 Index gate_of(RnnType type, Index q) { return type == RnnType::gru && q < 2 ? 1 - q : q; }
 
 /// Appends a matrix {rows, gates units} as one {units, rows} for each gate.

@@ -1,4 +1,4 @@
-// From the layouts of Keras' weights to ours. Keras has inputs before outputs, and channels last.
+// Converts the layouts of Keras' weights to coldpress'. Keras has inputs before outputs, and channels last.
 #pragma once
 
 #include <coldpress/core/recurrent.hpp>

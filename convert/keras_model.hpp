@@ -1,4 +1,4 @@
-// From the config and the variables of a model of Keras to one of ours.
+// Makes a coldpress model from the config and the variables of a model of Keras.
 #pragma once
 
 #include <coldpress/convert/keras.hpp>

@@ -8,7 +8,7 @@
 namespace coldpress::convert::keras {
 namespace {
 
-/// The weights of a normalisation: gamma and beta, if it has them, and then `more`.
+/// Sets gamma and beta of a normalisation, if it has them. `number` becomes the number of the variable after them.
 void set_factors(Builder& builder, Layer const& layer, Index channels, std::size_t& number) {
   auto const set = [&](char const* flag, char const* variable, char const* suffix, float otherwise) {
     if (layer.config.flag(flag, true)) {

@@ -40,7 +40,7 @@ std::vector<std::string> names_in(Id const& file) {
   return names;
 }
 
-/// The weights that Mocha calls by these names are the first of their layer, or its bias.
+/// The suffix of the weight that Mocha calls by this name: the first of its layer, or the bias.
 std::string suffix_of(std::string_view parameter) {
   if (parameter == "filter" || parameter == "weight") return "-0";
   return parameter == "bias" ? "-0-bias" : "";

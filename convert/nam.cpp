@@ -25,7 +25,7 @@ constexpr std::array<Field, 4> numbers{{{"loudness", &NamMetadata::loudness},
                                         {"input_level_dbu", &NamMetadata::input_level_dbu},
                                         {"output_level_dbu", &NamMetadata::output_level_dbu}}};
 
-/// Takes the metadata, of which there is then no copy.
+/// Moves the metadata out of `parsed`, so that there is no copy of it.
 NamMetadata take_metadata(nam::Parsed& parsed) {
   NamMetadata metadata{.version = parsed.version, .sample_rate = parsed.sample_rate};
   Json& others = parsed.metadata;

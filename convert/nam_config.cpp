@@ -1,4 +1,4 @@
-// From the plain data of an architecture to the layers of a config.
+// Converts the plain data of an architecture to the layers of a config.
 #include "nam_network.hpp"
 
 #include <string>
@@ -55,7 +55,7 @@ class Layers {
   Weights& slopes_;
 };
 
-/// One layer of an array. Returns the input of the next one, and what the head reads.
+/// The results of one layer of an array: the input of the next layer, and what the head reads.
 struct Outputs {
   std::string next, skip;
 };

@@ -1,4 +1,4 @@
-// What a .nam file says beside its network, as the metadata of a model. It needs no JSON.
+// What a .nam file says besides its network, as the metadata of a model. It needs no JSON.
 #include <coldpress/convert/nam.hpp>
 
 #include <algorithm>

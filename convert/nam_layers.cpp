@@ -1,4 +1,4 @@
-// From the layers of a config back to the plain data of an architecture.
+// Converts the layers of a config back to the plain data of an architecture.
 #include "nam_network.hpp"
 
 #include <coldpress/core/error.hpp>
@@ -94,7 +94,7 @@ LayerArray array_of(Found const& layers, std::string const& name, Index inputs, 
       if (layers.has(film)) array.films[p] = {true, layers.has(film + ".shift"), layers.groups(film)};
     }
   }
-  // Without it, the sizes must be the same.
+  // Without a layer1x1, the two sizes must be the same.
   if (array.bottleneck != array.channels) array.layer1x1.active = true;
   return array;
 }
@@ -113,7 +113,7 @@ WaveNet wavenet_of(Found const& layers, std::string const& prefix, Index inputs)
     network.arrays.push_back(array_of(layers, name, inputs, condition));
     inputs = network.arrays.back().channels;
   }
-  // That of the last layer is not in a config, because nothing reads it.
+  // The layer1x1 of the last layer is not in a config, because nothing reads it.
   if (auto& last = network.arrays.back(); last.layers.size() == 1) last.layer1x1.active = true;
   network.head_scale = layers.get<Power>(prefix + "head_scale").scale;
   for (std::size_t i = 0;; ++i) {

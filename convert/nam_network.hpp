@@ -29,7 +29,7 @@ struct Activation {
 enum class Gating { none, gated, blended };
 constexpr std::array<std::string_view, 3> gating_names{"none", "gated", "blended"};
 
-/// A scale of each channel, and a shift, which a 1x1 convolution makes of the condition.
+/// A scale and a shift of each channel, which a 1x1 convolution computes from the condition.
 struct Film {
   bool active = false, shift = true;
   Index groups = 1;

@@ -1,4 +1,4 @@
-// From the JSON of a .nam file to the plain data of an architecture, with its weights.
+// Converts the JSON of a .nam file to the plain data of an architecture, with its weights.
 #pragma once
 
 #include "json_node.hpp"

@@ -1,4 +1,4 @@
-// From the plain data of an architecture to the JSON of a .nam file.
+// Converts the plain data of an architecture to the JSON of a .nam file.
 #pragma once
 
 #include "json_node.hpp"
@@ -8,7 +8,7 @@ namespace coldpress::convert::nam {
 
 using json::Json, json::Node, json::described, json::grouped, json::parse_json;
 
-/// What a file has beside its network.
+/// What a file has besides its network.
 struct Beside {
   std::optional<double> sample_rate = {};
   std::optional<Json> metadata = {};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view ending = ".npy";
 
-/// The array of a member. What is wrong with it matters only if a weight has its values.
+/// The array of a member. An error in it matters only if a weight takes its values.
 Tensor tensor_of(std::string const& path, data::ZipEntry const& entry) {
   data::InputFile::Member const& member = entry.member;
   Tensor tensor{.name = member.name.substr(0, member.name.size() - ending.size()), .shape = {}, .read = {}};

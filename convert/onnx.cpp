@@ -169,7 +169,7 @@ class Import {
       if (!value) throw UnsupportedError{"its output '" + printable(output) + "' is a constant"};
       network_.begin({.name = output, .op = "Identity", .domain = {}, .inputs = {}, .outputs = {}}, {});
       Sample sample = network_.arranged(*value, order_outside(*value));
-      // What an input is, or another output, too, has a name of its own.
+      // A value that is also an input or another output is copied, so that this output has a name of its own.
       if (!seen.insert(sample.name).second || network_.is_input(sample.name))
         sample = network_.add("", Power{}, {sample});
       outputs.emplace_back(output, sample);
@@ -177,7 +177,7 @@ class Import {
     return network_.config(graph_.name.empty() ? "network" : valid_name(graph_.name), outputs);
   }
   std::vector<Blob> take_weights() { return network_.take_weights(); }
-  /// What can be known before patterns are looked for. Operators that are in the way do not matter yet.
+  /// Finds out what can be known before patterns are looked for. Operators that are in the way do not matter yet.
   Known explore() {
     for (Node const& node : graph_.nodes) convert(node);
     Known known{.samples = network_.samples()};
@@ -196,7 +196,7 @@ class Import {
   }
   void convert(Node const& node) {
     try {
-      if (!node.domain.empty()) refuse("it is none of ONNX's own operators");
+      if (!node.domain.empty()) refuse("it is not one of ONNX's own operators");
       auto const found = operators().find(node.op);
       if (found == operators().end()) refuse("no layer does it");
       std::vector<Call::Any> inputs;
@@ -259,7 +259,8 @@ bool is_onnx(std::string const& path) {
   std::ifstream file{path, std::ios::binary};
   std::array<unsigned char, 3> head{};
   if (!file.read(reinterpret_cast<char*>(head.data()), head.size())) return false;
-  // The version of the format, a number of its own; then a field that a model has, and that has a length.
+  // A model begins with the version of the format, a number, and goes on with one of the fields of a model that have a
+  // length.
   constexpr unsigned char version = 0x08, newest = 64;
   constexpr std::array<unsigned char, 7> next{0x12, 0x1a, 0x22, 0x32, 0x3a, 0x42, 0x72};
   return head[0] == version && head[1] >= 1 && head[1] < newest && std::ranges::find(next, head[2]) != next.end();
@@ -270,7 +271,7 @@ Conversion read_onnx(std::string const& path, OnnxOptions const& options) {
     onnx::Graph graph = onnx::read_graph(path);
     onnx::Inputs const inputs{graph, options};
     Index room = onnx::room_for_constants(graph);
-    // What becomes one layer may be what kept the shapes of later values from being known.
+    // When a pattern has become one operator, the shapes of later values may become known, and with them more patterns.
     for (int round = 0; round < 3; ++round) {
       if (!onnx::rewrite(graph, onnx::Import{graph, inputs, options.steps_first, room}.explore())) break;
     }

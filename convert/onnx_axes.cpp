@@ -119,7 +119,7 @@ std::vector<int> permutation(Call const& call, int rank) {
   if (std::ranges::adjacent_find(sorted) != sorted.end()) refuse("perm names an axis twice");
   return order;
 }
-void transpose(Call& call) {  // moves nothing: only the axes of the samples are others of the model
+void transpose(Call& call) {  // moves no values: it only renumbers the model's axes
   Value const x = call.value(0);
   std::vector<int> const order = permutation(call, x.rank());
   Value y{x.sample, {}, {}, x.type};

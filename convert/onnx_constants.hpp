@@ -23,7 +23,7 @@ Int integer_of(Type type, float value);
 Int integer_at(Tensor const& tensor, std::size_t i);
 float float_at(Tensor const& tensor, std::size_t i);
 
-/// A tensor for so many values of that type. Throws Refusal if a model's constants become too large.
+/// A tensor for values of that type and shape. Throws Refusal if a model's constants become too large.
 Tensor tensor_for(Call const& call, Type type, std::vector<Index> shape);
 /// The tensor with its values in another shape.
 Tensor shaped(Tensor tensor, std::vector<Index> shape);

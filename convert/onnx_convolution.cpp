@@ -37,8 +37,8 @@ std::vector<Weight> weights_of(Filter const& f) {
   return weights;
 }
 
-/// Whether a row of values is convolved causally: with zeros before it alone, as our sequences are. One step alone is,
-/// too, but needs no other order than there is.
+/// Whether a row of values is convolved causally: with zeros before it alone, as coldpress' sequences are. A filter of
+/// one tap is causal, too, but counts only where this saves a permutation.
 bool is_causal(Call const& call, Windows const& w, Value const& x) {
   if (w.axes() != 1 || w.after[0] != 0 || w.before[0] != (w.filter[0] - 1) * w.dilation[0]) return false;
   return w.filter[0] > 1 || call.network.sequences() || x.order != natural(x.axes);
@@ -84,7 +84,7 @@ Cut cut_of(Call const& call, Value const& x, Windows const& w) {
   if (shape.size() == w.axes() + 2) shape.erase(shape.begin(), shape.begin() + 2);
   std::string const automatic = call.text("auto_pad", "NOTSET");
   if (cut.added.size() != w.axes() || (!shape.empty() && shape.size() != w.axes()))
-    refuse("output_padding or output_shape has not one number for each axis");
+    refuse("output_padding or output_shape does not have one number for each axis");
   for (std::size_t a = 0; a < w.axes(); ++a) {
     bool const same = automatic.starts_with("SAME");
     Index const added = cut.added[a], wanted = shape.empty() ? 1 : shape[a];

@@ -52,7 +52,7 @@ void gather(Call& call) {
   } else {
     y = places_of(call.network, x, axis, numbers);
   }
-  // The axis becomes those of the numbers.
+  // The axes of the numbers take the place of the axis.
   std::vector<Axis> axes = y.axes;
   axes.erase(axes.begin() + axis);
   auto const of_numbers = axes_of(places);

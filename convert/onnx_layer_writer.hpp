@@ -67,7 +67,7 @@ class ModelWriter {
 /// A weight of a layer, which other layers may have, too.
 struct SharedWeight {
   int number;        // of the network's weights
-  std::string name;  // in our files
+  std::string name;  // in files of coldpress
   Shape shape;
   std::span<float const> values;
 };
@@ -120,7 +120,7 @@ class LayerWriter {
 
   std::size_t weights() const { return layer_.weights.size(); }
   SharedWeight const& weight_of(std::size_t k) const { return layer_.weights[k]; }
-  /// Weight k as it is in our files, or with other extents.
+  /// Weight k as it is in files of coldpress, or with other extents.
   Name weight(std::size_t k, Extents const& extents = {});
   /// A weight that is a matrix, transposed.
   Name transposed_weight(std::size_t k);

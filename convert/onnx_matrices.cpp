@@ -1,4 +1,4 @@
-// Products of matrices: Linear with a constant, Product of two values.
+// Products of matrices: Linear with a constant, MatMul of two values.
 #include "onnx_constants.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace coldpress::convert::onnx {
 namespace {
 
-/// The last axis of x times a matrix of `outputs` rows, each with a number for each place on the axis.
+/// The last axis of x times a matrix with a row for each output, which has a number for each place on the axis.
 Value linear(Call& call, Value const& x, Tensor const& rows, std::vector<float> bias, std::string const& bias_origin) {
   int const last = x.rank() - 1;
   Index const outputs = rows.shape[0];
@@ -50,7 +50,7 @@ void product(Call& call, Value a, Value b) {
     if (value->axis(rank - 1).samples || value->axis(rank - 2).samples)
       refuse("the samples are along an axis of its matrices " + described(a.axes) + " and " + described(b.axes));
   }
-  // Stored with its rows as columns, the second matrix is as good as it is.
+  // A second matrix that is stored transposed need not be permuted, because MatMul can transpose it.
   bool const turned = b.order.size() >= 2 && b.order.back() == rank - 2 && b.order[b.order.size() - 2] == rank - 1;
   auto const arranged = [&](Value const& value, bool swapped) {
     std::vector<Axis> all = outer;
@@ -65,12 +65,12 @@ void product(Call& call, Value a, Value b) {
   call.set(made(sample, axes));
 }
 
-/// Also with a bias, which a pattern has put there.
+/// A matrix product, with the bias that a pattern (onnx_patterns.cpp) may have added to it.
 void matmul(Call& call) {
   auto const is_matrix = [&](std::size_t i) {
     return call.is_constant(i) && call.constant(i, "a matrix").rank() == 2 && call.constant(i, "a matrix").floating();
   };
-  // One matrix with more axes is the same as without these.
+  // A matrix may have more axes of extent 1 before its own.
   auto const is_one = [&](Tensor const& m, int rank) {
     return m.floating() && m.rank() >= 2 && m.rank() <= rank &&
            std::all_of(m.shape.begin(), m.shape.end() - 2, [](Index e) { return e == 1; });
@@ -100,7 +100,7 @@ void matmul(Call& call) {
   product(call, call.value(0), call.value(1));
 }
 
-/// Of a matrix, or several, and one matrix.
+/// The product of one matrix or several, and one matrix, as constants.
 Tensor fold_matmul(Call const& call) {
   Tensor const &a = call.constant(0, "its first input"), &b = call.constant(1, "its second input");
   if (!a.floating() || !b.floating() || a.rank() < 2 || b.rank() != 2 || a.shape.back() != b.shape[0] ||

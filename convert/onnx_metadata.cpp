@@ -74,7 +74,7 @@ class Reader {
     if (quotes && !takes(quote)) return {};
     return label;
   }
-  /// A number of at most so many digits.
+  /// A number of at most `digits` digits in this base.
   std::optional<unsigned> number(int base, std::size_t digits) {
     unsigned value = 0;
     auto const part = rest_.substr(0, digits);
@@ -121,7 +121,7 @@ class Reader {
   std::string_view rest_;
 };
 
-/// Whether a file of ours holds the text: it is UTF-8 without characters that a terminal would obey.
+/// Whether a file of coldpress can hold the text: it is UTF-8 without characters that a terminal would obey.
 bool can_hold(std::string const& text) { return persist::printable(text) == text; }
 
 }  // namespace

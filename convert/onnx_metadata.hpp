@@ -1,4 +1,4 @@
-// What an ONNX model says of itself beside its graph: texts with keys, and in one of them the names of classes.
+// What an ONNX model says of itself besides its graph: texts with keys, and in one of them the names of classes.
 #pragma once
 
 #include <coldpress/persist/model.hpp>
@@ -14,8 +14,8 @@ namespace coldpress::convert::onnx {
 std::vector<persist::Entry> entries_of(persist::Model const& model);
 
 /// Gives the model the entries of a file. "names", or else "class_names" or "labels", are the names of classes if they
-/// are a list, or a mapping of all labels from 0 on, in JSON or as Python prints it. Entries that our files cannot
-/// hold, as those with control characters, are left out.
+/// are a list, or a mapping of all labels from 0 on, in JSON or as Python prints it. Entries that a file of coldpress
+/// cannot hold, such as those with control characters, are left out.
 void set_entries(persist::Model& model, std::vector<persist::Entry> entries);
 
 /// The names in such a text; none if it is anything else.

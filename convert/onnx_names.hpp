@@ -7,7 +7,7 @@
 
 namespace coldpress::convert::onnx {
 
-/// By which a model says that write_onnx wrote it.
+/// The name of the producer in models that write_onnx has written.
 inline constexpr std::string_view own_producer = "coldpress";
 
 /// The name without what a terminal would not show as it is, and without spaces; dots instead of slashes and colons.

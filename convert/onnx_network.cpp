@@ -102,8 +102,8 @@ void Network::check_constant(Index values) const {
 }
 
 Sample Network::constant(std::vector<float> values, Shape const& shape, std::string const& origin) {
-  // A table with one row, which a number that is 0 for each sample selects: the place of the largest of one value, even
-  // if that is a NaN.
+  // An Embedding with one row, which the number 0 selects for each sample. The number is the Argmax of a single value,
+  // which is 0 even for a NaN.
   Shape const input = container_.inputs.at(0).shape;
   Sample const row = reshape({container_.inputs[0].name, input}, {input.size()});
   Sample const first = input.size() > 1 ? add("first", Slice{.begin = 0, .end = 1}, {row}) : row;

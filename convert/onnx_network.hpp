@@ -48,7 +48,7 @@ struct Value {
 std::vector<int> natural(std::vector<Axis> const& axes);
 Shape shape_of(std::vector<Axis> const& axes, std::vector<int> const& order);
 
-/// Holds the values within the numbers that are finite, as in masks with infinities.
+/// Replaces infinities, which masks have, by the largest finite numbers.
 void make_finite(std::vector<float>& values);
 
 /// A weight of a layer: its suffix in files, its values, and which initialiser they are.
@@ -62,8 +62,8 @@ struct Weight {
 class Network {
  public:
   /// `samples` is the number of samples that the model is written for; 0: any. `sequences` says whether rows of values
-  /// are convolved as sequences wherever they can be, and `own` whether nodes have the names of our layers. `room` is
-  /// for how many values of constants that are computed of others there is room.
+  /// are convolved as sequences wherever they can be, and `own` whether nodes have the names of coldpress' layers.
+  /// `room` is the number of values that constants computed from others may still have.
   Network(Index samples, bool sequences, bool own, Index& room)
       : samples_(samples), sequences_(sequences), own_(own), room_(&room) {}
 

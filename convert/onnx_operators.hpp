@@ -39,12 +39,12 @@ class Call {
   Tensor const& constant(std::size_t i, char const* what) const;
   /// The whole numbers of such a constant.
   std::vector<Index> integers_of(std::size_t i, char const* what) const;
-  /// Those of an input, or of an attribute in older opsets; they may depend on the number of samples.
+  /// The whole numbers of an input, or of an attribute in older opsets; they may depend on the number of samples.
   std::vector<Int> ints(std::size_t i, char const* attribute) const;
   /// The value that is computed at run time; a constant becomes a layer.
   Value value(std::size_t i) const;
 
-  // Attributes. A Refusal if one has another type.
+  // Attributes. These throw Refusal if one has another type.
   bool has(std::string_view attribute) const { return node.attributes.contains(attribute); }
   Index integer(std::string_view attribute, Index otherwise) const;
   float number(std::string_view attribute, float otherwise) const;

@@ -16,7 +16,8 @@ std::string text(Node const& node, std::string_view attribute, std::string const
   return value ? *value : otherwise;
 }
 
-/// The paddings of a convolution of so many axes: before each, and after each. Nothing if they are said otherwise.
+/// The paddings of a convolution over `axes` axes: before each, and after each. Nothing if they are given in another
+/// way.
 std::optional<std::vector<Index>> pads_of(Matcher const& matcher, Node const& node, std::size_t axes) {
   if (node.op != "Conv" || text(node, "auto_pad", "NOTSET") != "NOTSET") return {};
   auto pads = matcher.integers(node, "pads", node.inputs.size());

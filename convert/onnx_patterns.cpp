@@ -32,7 +32,7 @@ struct Hiding {
     bool const fits = where && input(*where, 0) == seen && matcher.number(input(*where, 2)) <= -1e30f;
     return fits ? input(*where, 1) : "";
   }
-  /// Whether the places are those of so many keys.
+  /// Whether the places are those of `keys` keys.
   bool counts(Matcher const& matcher, Index keys) const {
     if (seen.empty()) return true;
     Constant const all = matcher.constant(places);
@@ -135,7 +135,7 @@ bool rewrite(Graph& graph, Known const& known) {
   bool changed = false;
   Matcher matcher{graph, known};
   std::vector<Node> added;
-  // Those that a part of another pattern would match come after it.
+  // A pattern that a part of another one would match, too, comes after the other.
   for (Node& node : graph.nodes) {
     if (!node.domain.empty()) continue;
     changed |= match_activation(matcher, node) || match_normalization(matcher, node) ||

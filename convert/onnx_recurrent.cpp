@@ -9,7 +9,7 @@
 namespace coldpress::convert::onnx {
 namespace {
 
-/// Which of ONNX's gates each of ours is: i, f, g, o of i, o, f, c; and r, z, h of z, r, h.
+/// The number in ONNX of each gate of coldpress: i, f, g, o among i, o, f, c; and r, z, h among z, r, h.
 constexpr std::array<Index, 4> lstm_gates{0, 2, 3, 1};
 constexpr std::array<Index, 3> gru_gates{1, 0, 2};
 
@@ -63,7 +63,7 @@ RnnType type_of(Call const& call, RnnType type, Index directions) {
   return type;
 }
 
-/// ONNX's W [directions, gates * hidden, inputs], R and B packed as ours are.
+/// ONNX's W [directions, gates * hidden, inputs], R and B, packed as core/recurrent.hpp says.
 Weight packed(Call const& call, RecurrentWeights const& all, RnnType type) {
   Tensor const &w = call.constant(1, "W"), &r = call.constant(2, "R");
   Tensor const* const b = call.has(3) ? &call.constant(3, "B") : nullptr;

@@ -45,7 +45,7 @@ Sample reduced(Network& network, Value const& x, std::vector<int> const& axes, R
   Sample y = x.sample;
   std::vector<Index> extents;
   std::vector<bool> goes;
-  for (int const a : x.order) {  // neighbours with the same fate become one
+  for (int const a : x.order) {  // neighbours that are all reduced, or all kept, become one axis
     if (!extents.empty() && goes.back() == contains(axes, a)) {
       extents.back() *= x.extent(a);
     } else {
@@ -94,7 +94,7 @@ void sum_of_squares(Call& call) { reduce(call, ReduceOperation::sum, {.power = 2
 void norm(Call& call) { reduce(call, ReduceOperation::sum, {.power = 2}, {.power = 0.5f}); }
 void absolute_sum(Call& call) { reduce(call, ReduceOperation::sum, {}, {}, true); }
 
-/// What two values make together.
+/// The result of an operation on two values.
 template <class T>
 T combined(ReduceOperation operation, T a, T b) {
   auto const less = [](T x, T y) {

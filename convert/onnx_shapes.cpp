@@ -84,7 +84,8 @@ void tile(Call& call) {
   call.set(viewed(call.network, {expanded(call.network, y, repeated, order), repeated, order, x.type}, all));
 }
 
-/// Between channels and places of an image {N, C, H, W}: blocks of the image become channels, or the other way.
+/// Moves values between the channels and the places of an image {N, C, H, W}: blocks of the image become channels, or
+/// the other way round.
 void blocks(Call& call, bool to_depth) {
   Value const x = call.value(0);
   if (x.rank() != 4 || x.samples_axis() > 0 || (x.samples_axis() == 0 && !x.axis(0).hidden()))

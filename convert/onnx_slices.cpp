@@ -53,7 +53,7 @@ std::vector<Range> ranges(Call const& call, std::vector<Axis> const& axes) {
   if (named.empty()) named.resize(starts.size()), std::iota(named.begin(), named.end(), 0);
   if (starts.size() != ends.size() || named.size() != starts.size() ||
       (!steps.empty() && steps.size() != starts.size()))
-    refuse("its starts, ends, axes and steps are not equally many");
+    refuse("its starts, ends, axes and steps are not equal in number");
   std::vector<Range> all;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     Range range{axis_in(named[i], static_cast<int>(axes.size())), starts[i], ends[i], steps.empty() ? 1 : steps[i]};

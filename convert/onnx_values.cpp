@@ -27,7 +27,7 @@ float narrowed(double value) {
                     " requires " + std::to_string(size)};
 }
 
-/// Appends to no values what `to_value` makes of each of the numbers of type T.
+/// Appends what `to_value` makes of each number of type T in the bytes; `values` is still empty.
 template <class T, class Value, class Convert>
 void append_raw(std::string const& bytes, std::vector<Value>& values, Convert to_value) {
   std::size_t const count = bytes.size() / sizeof(T);

@@ -5,7 +5,7 @@
 
 namespace coldpress::convert::onnx {
 
-/// For each axis of the image, or of a row of values.
+/// Windows, with a number for each axis of the image, or of a row of values.
 struct Windows {
   std::vector<Index> filter, stride, dilation, before, after;
 
@@ -14,8 +14,8 @@ struct Windows {
   bool padded() const;
 };
 
-/// Those that the attributes of a call say, for an input whose first axis is the samples and second one the channels.
-/// `filter` is that of the weights, if there are any.
+/// The windows that the attributes of a call describe, for an input whose first axis is the samples and second one the
+/// channels. `filter` is that of the weights, if there are any.
 Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter);
 
 /// The samples of an input [samples, channels, ...] as images {channels, height, width}, in which a row of values has

@@ -5,7 +5,7 @@
 namespace coldpress::convert::onnx_out {
 namespace {
 
-/// Over all values of a sample.
+/// An operator over all values of a sample.
 Name over_all(LayerWriter& w, std::string_view op) {
   Name const y = w.add(op, {w.row(w.x(), w.in())}, {{"axis", 1}});
   return w.rank() == 1 ? y : w.reshape(y, w.in());

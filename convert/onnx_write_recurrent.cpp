@@ -6,8 +6,8 @@
 namespace coldpress::convert::onnx_out {
 namespace {
 
-/// What the operator of ONNX is called, and the gates of ours in its order: i, o, f, c of i, f, g, o, and z, r, h of
-/// r, z, n.
+/// The name of ONNX's operator, and the numbers of coldpress' gates in ONNX's order: i, o, f, c among i, f, g, o, and
+/// z, r, h among r, z, n.
 struct Kind {
   std::string_view op;
   std::vector<Index> gates;

@@ -62,7 +62,7 @@ inline void require_message(bool holds, char const* what) {
   if (!holds) throw FormatError{std::string{"is damaged, or no "} + what + ": a part of it is not a protobuf message"};
 }
 
-/// The message that the bytes are, with at most so many messages inside one another.
+/// The message that the bytes are, in which messages are nested at most `max_depth` deep.
 template <class Message>
 Message parsed(Bytes bytes, int max_depth, char const* what) {
   Message message;

@@ -71,7 +71,7 @@ class Reader {
   }
 
  private:
-  /// The shapes of a layer's weights are those that it needs.
+  /// Checks the number of arrays that a layer has as weights; reading them checks their shapes.
   static void check_count(Node const& weights, std::size_t least, std::size_t most) {
     if (weights.size() >= least && weights.size() <= most) return;
     weights.expected("a list of " + std::to_string(least) +

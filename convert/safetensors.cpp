@@ -18,7 +18,7 @@ namespace {
 using persist::printable;
 using safetensors::Entry;
 
-// As the format's own library: a length of 8 bytes, the header of at most so many, and the values.
+// As in the format's own library: a file has a length of 8 bytes, a header of at most max_header bytes, and the values.
 constexpr std::uint64_t max_header = 100'000'000;
 constexpr std::size_t length_size = 8;
 

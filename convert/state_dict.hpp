@@ -15,7 +15,7 @@ struct Tensor {
   std::exception_ptr unreadable = {};          // why it has no values; thrown where they are needed
 };
 
-/// The config's network with the weights of a state_dict: fill, after names and layouts have become ours.
+/// The config's network with the weights of a state_dict: fill, after names and layouts have become those of coldpress.
 [[nodiscard]] Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor> const& tensors,
                                               Options const& options);
 

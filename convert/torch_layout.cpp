@@ -9,13 +9,13 @@ namespace {
 
 using Kind = RecurrentWeights::Kind;
 
-/// How modules call the weights that ours have by these suffixes. Their layouts are the same: {outputs, inputs} of a
-/// Linear, {outputs, inputs / groups, taps...} of a convolution, {inputs, outputs / groups, taps...} of a transposed
-/// one, {vocabulary, features} of an Embedding, and one number for each channel of everything else.
+/// The names in modules of the weights that have these suffixes in coldpress. Their layouts are the same: {outputs,
+/// inputs} of a Linear, {outputs, inputs / groups, taps...} of a convolution, {inputs, outputs / groups, taps...} of a
+/// transposed one, {vocabulary, features} of an Embedding, and one number for each channel of everything else.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> same{
     {{"-0", "weight"}, {"-0-bias", "bias"}, {"-0-mean", "running_mean"}, {"-0-variance", "running_var"}}};
 
-/// The packed weights of a recurrent layer that has so many of them.
+/// The packed weights of a recurrent layer that has `size` of them.
 RecurrentWeights packed(Rnn const& rnn, Index size) {
   RecurrentWeights w{.gates = gates_of(rnn.rnn_type),
                      .input = 0,

@@ -28,7 +28,7 @@ struct Place {
 [[nodiscard]] std::vector<Place> places_of(dynamic::LayerType const& layer, std::string const& suffix,
                                            Shape const& shape);
 
-/// What a module has beside its weights, and no network needs.
+/// Whether a module has this besides its weights, and no network needs it.
 [[nodiscard]] bool is_ignored(dynamic::LayerType const& layer, std::string_view parameter);
 
 /// The values of a matrix {rows, columns} as {columns, rows}.

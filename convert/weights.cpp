@@ -22,7 +22,7 @@ class Problems {
   void add(std::string const& problem) {
     if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + problem;
   }
-  /// `unused` is what the file has that is for no layer.
+  /// `unused` is what the file has that belongs to no layer.
   void raise(std::vector<std::string> const& unused) const {
     if (count_ == 0) return;
     throw MismatchError{text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "") +

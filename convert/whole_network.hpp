@@ -10,7 +10,7 @@
 
 namespace coldpress::convert {
 
-using Weights = std::map<std::string, std::vector<float>, std::less<>>;  // by their names in our files
+using Weights = std::map<std::string, std::vector<float>, std::less<>>;  // by their names in files of coldpress
 
 /// The model of a config and its weights, which must be all that it has, in the order and with the shapes of the
 /// config.

@@ -24,7 +24,7 @@ std::string rounded(double value, int digits) {
   return text;
 }
 
-/// Reads the files and corrects the delay, which it returns, and says so.
+/// Reads the files, corrects the delay, prints it, and returns it.
 Index open_signals(AmpOptions const& options, data::SignalPair& signals) {
   signals = data::read_signals(options.input, options.output);
   auto const rate = static_cast<double>(signals.sample_rate);

@@ -39,7 +39,7 @@ std::string known_by_content(std::string const& path, std::vector<Format> const&
   return read ? std::string{name} : "";
 }
 
-/// What is not said by the network alone.
+/// Prints what the network alone does not say, and what the new format loses.
 void report(Chosen const& chosen, Format const& to, persist::Model const& model, ConvertOptions const& options) {
   std::vector<std::string> sizes, lost;
   for (double const size : chosen.sizes) sizes.push_back(to_string(static_cast<float>(size)));
@@ -61,7 +61,7 @@ void report(Conversion const& conversion, std::string const& output) {
   show(text + output + ": " + counted(count(conversion.model.weights), "parameter"));
 }
 
-/// What was written.
+/// Prints what was written.
 void report(Conversion const& conversion, Format const& to, ConvertOptions const& options) {
   TypeOptions const& type = options.chosen->type;
   if (to.name == "config") return show(options.output + ": the config");

@@ -21,7 +21,7 @@ struct Format {
   bool weights_only = false;  // networks are read into a config
   std::string about = {};     // what --help says of it, if not what follows from the functions
   bool named = false;         // its tensors may have the names of a map
-  bool metadata = false;      // it holds what is known of a network beside its layers
+  bool metadata = false;      // it holds what is known of a network besides its layers
   bool transforms = false;    // and what is done to samples before the network
   std::function<convert::Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network =
       {};
@@ -33,7 +33,7 @@ struct Format {
   bool is_written() const { return write_network || write_array; }
 };
 
-/// What files of some formats are read and written with, beside convert::Options.
+/// What files of some formats are read and written with, besides convert::Options.
 struct Chosen {
   double size = 1;                 // of the networks of a .nam file, ...
   std::vector<double> sizes = {};  // ... which has these

@@ -64,7 +64,7 @@ class Range {
   Index count_ = 0, others_ = 0, first_other_ = 0;
 };
 
-/// What can be drawn of values.
+/// The values in a form that can be drawn.
 std::vector<float> drawable(std::span<float const> values) {
   std::vector<float> all{values.begin(), values.end()};
   std::ranges::replace_if(

@@ -66,7 +66,7 @@ std::string metadata(std::vector<persist::Entry> const& entries) {
   for (auto const& [key, value] : entries) {
     std::size_t shown = std::min(value.size(), most);
     while (shown < value.size() && (static_cast<unsigned char>(value[shown]) & 0xc0) == 0x80)
-      --shown;  // in a character
+      --shown;  // not inside a character of UTF-8
     text += key + ": " + value.substr(0, shown) + (shown < value.size() ? "...\n" : "\n");
   }
   return text.empty() ? text : section("metadata", text);

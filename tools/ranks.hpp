@@ -20,7 +20,7 @@ class Ranks {
   Communicator* communicator() const { return mpi_.get(); }  // null without a launcher
   int size() const { return mpi_ ? mpi_->size() : 1; }
   bool leads() const { return !mpi_ || mpi_->rank() == 0; }
-  /// Whether one of the ranks says so. All must ask.
+  /// Whether `says` is true on one of the ranks. All must call it.
   bool any(bool says) const;
   /// Returns when all ranks are here.
   void wait() const;
@@ -42,8 +42,8 @@ class Ranks {
 
 /// Throws UnsupportedError if a launcher has started several processes of a command that runs as one.
 void check_alone(char const* command);
-/// What another rank than 0 calls before it says what is wrong: it waits some seconds. If all ranks find the same, rank
-/// 0 says it meanwhile, and ends them.
+/// Called by a rank other than 0 before it prints an error: waits some seconds. If all ranks have the same error, rank
+/// 0 prints it meanwhile, and ends them.
 void let_rank_0_speak();
 
 }  // namespace coldpress::command

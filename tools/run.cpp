@@ -104,7 +104,7 @@ data::Transform without_fitted(data::Transform kept, data::Transform const& conf
   return kept;
 }
 
-/// What a config says of a run that goes on must be what the run began with.
+/// Throws MismatchError unless a config says of a run that continues what the run began with.
 void check_continues(Checkpoint const& run, persist::Training const& training, Monitoring const& monitoring,
                      data::Transforms const& transforms) {
   auto const refuse = [](std::string const& what) {

@@ -5,7 +5,7 @@
 namespace coldpress::command {
 namespace {
 
-/// For example "step: gamma 0.5 stepsize 100", or "fixed" without numbers.
+/// A stage of a policy as text, for example "step: gamma 0.5 stepsize 100", or "fixed" without numbers.
 std::string describe(Policy const& policy, Policy::Stage const& stage) {
   std::string text{spelling(stage.kind)}, numbers;
   auto const add = [&](char const* name, auto value) {
@@ -18,7 +18,7 @@ std::string describe(Policy const& policy, Policy::Stage const& stage) {
   return numbers.empty() ? text : text + ":" + numbers;
 }
 
-/// For example "step policy: gamma 0.5 stepsize 100", or the stages of a list, one after another.
+/// A policy as text, for example "step policy: gamma 0.5 stepsize 100", or the stages of a list, one after another.
 std::string describe(Policy const& policy) {
   if (policy.stage_count == 1 && policy.stages[0].factor == 1) {
     std::string text = describe(policy, policy.stages[0]);
@@ -35,7 +35,7 @@ std::string describe(Policy const& policy) {
   return text;
 }
 
-/// For example "sgd, learning rate 0.01, momentum 0.9".
+/// An optimizer as text, for example "sgd, learning rate 0.01, momentum 0.9".
 std::string optimizer(dynamic::SolverConfig const& solver) {
   return std::visit(
       [&](auto const& type) {

@@ -13,8 +13,8 @@ namespace {
 
 std::string name_of(std::string const& path) { return std::filesystem::path{path}.filename().string(); }
 
-/// Refuses to replace a file that nobody named, unless it holds the same already, as when a build runs the command
-/// again: the network may have been trained since.
+/// Refuses to replace a file that the user did not name, unless it holds the same already, as when a build runs the
+/// command again: the network may have been trained since.
 void check_unnamed(std::string const& path, std::vector<std::byte> const& bytes) {
   if (!std::filesystem::exists(path)) return;
   bool const same = std::filesystem::is_regular_file(path) && std::filesystem::file_size(path) == bytes.size() &&

@@ -18,7 +18,8 @@ struct TypeOptions {
 /// The .juice beside a header.
 std::string weights_beside(std::string const& header);
 
-/// Writes a header with the network as a type and, if wished, its weights. Neither is written unless both can be.
+/// Writes a header with the network as a type and, if options.writes_weights, its weights. Neither is written unless
+/// both can be.
 void write_type(std::string const& path, persist::Model const& model, TypeOptions const& options);
 
 /// The network and the transforms in a file for people, without weights.

@@ -5,7 +5,7 @@
 
 namespace coldpress::amp {
 
-/// A dilated causal convolution: `filter` taps, `dilation` steps from each other.
+/// A dilated causal convolution with `filter` taps that are `dilation` steps apart.
 struct Tap {
   Index filter, dilation;
 };
@@ -16,7 +16,7 @@ constexpr std::array<Tap, n> taps(Index filter, std::array<Index, n> const& dila
   for (std::size_t i = 0; i < n; ++i) all[i] = {filter, dilations[i]};
   return all;
 }
-/// How many steps before its own an output depends on, through the filters one after the other.
+/// The number of steps before its own on which an output of these filters, one after the other, depends.
 template <std::size_t n>
 constexpr Index run_in(std::array<Tap, n> const& filters) {
   Index steps = 0;
@@ -45,9 +45,9 @@ template <class Value>
 struct Ends {
   Value head, x;
 };
-/// In each layer, z = activation(convolution of x + the signal, for each channel with a factor of its own) is added to
-/// the head, and a product of each step of z to x. `last` says that no stack follows, for which x would be needed. The
-/// layers have the order and the names of those that convert::read_nam makes.
+/// In each layer, z = activation(convolution of x + the signal times a factor of each channel) is added to the head,
+/// and a Linear of each step of z is added to x. `last` says that no stack follows, so that the last x is not needed.
+/// The layers have the order and the names of those that convert::read_nam makes.
 template <class Value, std::size_t n>
 constexpr Ends<Value> stack(int number, Value signal, Ends<Value> in, Index channels, std::array<Tap, n> const& filters,
                             auto const& activation, bool last) {
@@ -112,7 +112,7 @@ inline constexpr auto a2_full =
 inline constexpr auto a2_lite =
     graph([](auto signal) { return detail::a2(signal, 3, detail::a2_filters, detail::a2_head); });
 
-/// How many steps before its own an output of these networks depends on.
+/// The number of steps before its own on which an output of each network depends.
 inline constexpr Index a1_standard_run_in = 2 * run_in(detail::octaves);
 inline constexpr Index a1_small_run_in = run_in(detail::low_octaves) + run_in(detail::other_octaves);
 inline constexpr Index a2_run_in = run_in(detail::a2_filters) + detail::a2_head.filter - 1;

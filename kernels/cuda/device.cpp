@@ -92,7 +92,7 @@ void Device::submit() {
   bool const brought = std::exchange(waited_, false);  // before flush(), which may throw
   submitted_ = 0;
   flush();
-  if (brought) mark(done);  // otherwise the turn's inputs have not changed, and its earlier mark still holds
+  if (brought) mark(done);  // otherwise the group's inputs have not changed, and its earlier mark still holds
 }
 
 void Device::start_together(int passes) {

@@ -91,7 +91,8 @@ void PlayableModel::settle() {
 void PlayableModel::reset() {
   stream_.restore(settled_);
   if (!resampling_) return;
-  // What the network makes of silence need not be zero. The converters must hear it, too, until they know nothing else.
+  // The output of the network for silence need not be zero. The converters are given it, too, until they hold nothing
+  // else.
   resampling_->reset();
   float const silence = 0;
   float y = 0;

@@ -12,11 +12,11 @@ constexpr double most_hearing = 0.1;  // seconds that a new model hears before i
 constexpr double smoothing = 0.01;    // seconds in which a gain comes e times closer to what was set
 
 float factor(float decibels) {
-  // A value beyond all use, or none, must not stay in what follows it.
+  // Extreme values and NaN would stay in the smoothed gain.
   return std::isnan(decibels) ? 1 : std::pow(10.f, std::clamp(decibels, -120.f, 120.f) / 20);
 }
 
-/// From 0 to 1 along half a cosine, which has no corner at either end.
+/// Weights from 0 to 1 along half a cosine, which has no corner at either end.
 std::vector<float> fade_of(double samples) {
   std::vector<float> weights(static_cast<std::size_t>(std::max(1., std::round(samples))));
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -30,7 +30,7 @@ std::vector<float> fade_of(double samples) {
 Player::Smoothed::Smoothed(float value, double sample_rate)
     : value_(value), target_(value), rate_(static_cast<float>(1 - std::exp(-1 / (smoothing * sample_rate)))) {}
 
-/// A model, what is known of it before it plays, and the link of the list of those that have faded out.
+/// A model, what is known of it before it plays, and the link of the list of models that have faded out.
 struct Player::Voice {
   Voice(std::string const& path, PlayOptions const& play, PlayerOptions const& options)
       : model(path, play), level(model.level(options.loudness)) {

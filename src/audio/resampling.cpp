@@ -14,7 +14,8 @@ namespace {
 /// The bandwidth of the fastest sinc converter is 80 %, and its noise is 97 dB down; it is the one with the shortest
 /// delay.
 constexpr int converter = SRC_SINC_FASTEST;
-/// More samples than a converter can give at once beyond the ratio of the rates.
+/// An upper bound for the samples that a converter gives at once in addition to those that the ratio of the rates
+/// implies.
 constexpr std::size_t spare = 16;
 
 struct Delete {
@@ -56,8 +57,9 @@ Resampling::Resampling(double outer, double inner, Index most)
   auto const inside = static_cast<std::size_t>(std::ceil(static_cast<double>(most) * std::max(ratio_, 1.0)));
   inside_x_.resize(inside + spare);
   inside_y_.resize(inside + spare);
-  // A converter holds back what it needs of later samples, so that the delay is the greatest number that both hold
-  // back. It repeats itself after as many samples as the rates have in common; a few thousand are enough to see it.
+  // Each converter holds back samples until it has the later ones that it needs. The delay is the greatest number that
+  // both hold back together. It varies with a period that depends on the two rates; a few thousand samples are enough
+  // to see the greatest.
   out_.resize(samples + 2 * spare);
   float const silence = 0;
   Index given = 0;

@@ -35,7 +35,7 @@ class Labels {
   }
 
   std::string const& first() const { return texts_[labels_[0]]; }
-  /// Whether the first label is a text of which there is no other, although there is another label twice.
+  /// Whether the first label is a text that occurs only once, while another label occurs more than once.
   bool first_is_alone() const {
     if (given_ || labels_.empty() || parse_number(texts_[0]).kind != CsvNumber::none) return false;
     std::vector<int> count(texts_.size());

@@ -24,7 +24,7 @@ struct CsvNumber {
   enum { none, beyond, some } kind;
   float value;
 };
-/// The number that a field is, if it is one that a float can be.
+/// The number in a field, or why it has none that a float can hold.
 CsvNumber parse_number(std::string_view field);
 
 /// Every row has as many fields as the first line. Columns are counted from 0. All functions throw FormatError with

@@ -140,7 +140,7 @@ Index classes_of(Source const& source, Index given) {
   return classes == most_classes ? found : classes;
 }
 
-/// Finds what is missing.
+/// Finds the statistics that are missing in each transform.
 struct Fitting {
   Source const& source;
   TransformChain const& before;
@@ -194,7 +194,7 @@ Transforms from_folder(std::string const& folder, Transforms transforms) {
 void check_classes(Source const& source, std::vector<std::string> const& of_network) {
   auto const& names = source.description().classes;
   if (of_network.empty()) return;
-  if (names.empty()) {  // labels are numbers, which must be the places of classes whose names are numbers
+  if (names.empty()) {  // labels are numbers; a class whose name is a number must have it as its label, too
     for (std::size_t i = 0; i < of_network.size(); ++i) {
       bool const number = !of_network[i].empty() && of_network[i].find_first_not_of("-0123456789") == std::string::npos;
       if (number && of_network[i] != std::to_string(i))

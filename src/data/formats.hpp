@@ -23,7 +23,7 @@ struct Request {
   ReadOptions reading;
   bool samples_alone = false;  // targets in arrays of their own are neither needed nor read
 };
-/// What is held in memory is a Dataset, so that nobody needs a copy.
+/// Data that is held in memory is a Dataset, so that no caller needs a copy.
 using Opened = std::variant<Dataset, std::unique_ptr<Source>>;
 
 Opened open_csv(Request const& request);

@@ -50,7 +50,7 @@ class InputFile {
   [[noreturn]] void malformed(std::string const& sentence) const;
 
   /// The file for reading at any position, and where in it the bytes begin; nothing for what is compressed, or a pipe.
-  /// After that, this cannot be read any more.
+  /// Afterwards, this object must not be read any more.
   struct Positioned {
     PositionedFile file;
     std::uint64_t begin;

@@ -23,7 +23,7 @@ inline std::pair<Index, Index> both(std::vector<Index> const& extents) { return 
 /// The part of `from` whose upper left corner is at {top, left}; `part` has the same channels.
 void crop(Picture picture, std::span<float const> from, Picture part, std::span<float> to, Index top, Index left);
 void mirror(Picture picture, std::span<float> values);
-/// Moves the picture down and to the right by so many pixels, or up and to the left for negative numbers.
+/// Moves the picture down and to the right by these numbers of pixels, or up and to the left if they are negative.
 void shift(Picture picture, std::span<float const> from, std::span<float> to, Index down, Index right);
 /// Turns the picture counterclockwise by an angle in radians about ((H - 1) / 2, (W - 1) / 2). Outside the picture
 /// there are zeros, with which its border is interpolated.

@@ -43,7 +43,7 @@ std::string png(Index width, Index height, Index channels, std::span<std::uint8_
                       std::to_string(height) + " pixels"};
   std::string header;
   put(header, static_cast<std::uint64_t>(width)), put(header, static_cast<std::uint64_t>(height));
-  header += '\x08';                         // bits a value
+  header += '\x08';                         // bits per value
   header += channels == 3 ? '\x02' : '\0';  // colours or grey
   header.append(3, '\0');                   // deflate, filters, not interlaced
   std::string file = "\x89PNG\r\n\x1a\n";

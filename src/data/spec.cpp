@@ -184,8 +184,8 @@ SpecOptions parse_options(Format const& format, std::string_view text) {
   return options;
 }
 
-/// Where options begin: at the last question mark that is not in quotes, or at the end. If quotes do not pair, they say
-/// nothing.
+/// Where options begin: at the last question mark that is not in quotes, or at the end. Quotes that do not pair are
+/// ignored.
 std::size_t begin_of_options(std::string_view spec) {
   auto const in_quotes = [&](std::size_t at) { return std::ranges::count(spec.substr(at), '"') % 2 != 0; };
   std::size_t at = spec.find_last_of('?');

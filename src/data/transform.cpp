@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-// What files of networks need. It is apart from what finds statistics, which reads data.
+// The part that files of networks need. fit_transforms.cpp, which finds statistics, needs the readers of data, too.
 
 namespace coldpress::data {
 namespace {

@@ -12,7 +12,7 @@
 namespace coldpress::data {
 namespace {
 
-/// The samples or targets behind a transform.
+/// The shapes of samples and targets after a transform.
 struct After {
   Shape sample, target;
 

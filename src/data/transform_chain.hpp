@@ -19,7 +19,7 @@ decltype(auto) in_transform(std::size_t place, Transform const& transform, Actio
   });
 }
 
-/// A sample and its target while they are transformed. Either is empty where nobody wants it.
+/// A sample and its target while they are transformed. Either is empty where it is not wanted.
 struct Row {
   std::vector<float> sample, target;
   std::vector<float> spare;  // memory for what replaces one of them

@@ -122,7 +122,7 @@ class ZipFile {
     if (end_ < locator_size_64) return;
     auto const locator_bytes = read(end_ - locator_size_64, locator_size_64);
     Bytes const locator{locator_bytes};
-    if (locator.mark(0) != locator_mark_64) return;  // the numbers are what they seem
+    if (locator.mark(0) != locator_mark_64) return;  // there are no numbers of 64 bits
     std::uint64_t const at = locator.number(8, 8);
     if (at > end_ || end_ - at < end_size_64) malformed("is a zip file whose directory is damaged");
     auto const record_bytes = read(at, end_size_64);

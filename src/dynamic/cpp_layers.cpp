@@ -62,8 +62,8 @@ void CppLayers::find_layers() {
   }
 }
 
-/// Puts layers that follow one another alone, as in x | a | b, side by side. A layer with the weights of another stays
-/// where it is, after that one.
+/// Puts a layer next to the one that it reads if it is the only reader, as in x | a | b. A layer with the weights of
+/// another stays where it is, after that one.
 void CppLayers::order_in_chains() {
   std::vector<int> next(graph_.nodes.size(), -1);
   std::vector<bool> follows(graph_.nodes.size());

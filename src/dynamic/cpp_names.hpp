@@ -1,4 +1,4 @@
-// Names and texts in C++ source that is written.
+// Names and texts for C++ source that coldpress writes.
 #pragma once
 
 #include <set>
@@ -10,14 +10,14 @@ namespace coldpress::dynamic {
 /// Whether a text is a name in C++: ASCII letters, digits and underscores, no keyword.
 [[nodiscard]] bool is_cpp_name(std::string_view text);
 
-/// Throws ConfigError if this is no name for a namespace of the user's own: amp, or my::amp.
+/// Throws ConfigError unless a user may give a namespace this name, such as amp or my::amp.
 void check_cpp_namespace(std::string_view name);
 
 /// A string literal. What is not a printable ASCII character is written as its octal number.
 [[nodiscard]] std::string cpp_quoted(std::string_view text);
 
-/// A name after `wish`, "layer1.0.Conv" for example: layer1_0_conv. It is in lower case, so that it is that of no type.
-/// If nothing of the wish can be kept, it is `otherwise`, which is a name.
+/// A name after `wish`, "layer1.0.Conv" for example: layer1_0_conv. It is in lower case, so that it is the name of no
+/// type. If nothing of the wish can be kept, it is `otherwise`, which is a name.
 [[nodiscard]] std::string cpp_name_of(std::string_view wish, std::string_view otherwise);
 
 /// Names of variables in a network's function, all different.

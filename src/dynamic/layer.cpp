@@ -195,7 +195,7 @@ void Layer::gradients_changed() const {
   for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
 }
 
-/// Puts values into tensor k. If someone else holds that tensor, it keeps its values and another takes its place.
+/// Puts values into tensor k. If the caller still holds that tensor, it keeps its values and another takes its place.
 void Layer::hold(Tensors& tensors, std::size_t k, Executable::Made const& made, std::span<Index const> shape) {
   auto& [now, before] = tensors;
   if (now.size() <= k) now.push_back(SharedTensor::without_values({1}));

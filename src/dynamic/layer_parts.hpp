@@ -37,7 +37,7 @@ struct Layer::LossLayer {
 };
 
 /// While an object of this type lives, a pass computes these tensors anew, so their copies on a device need not be
-/// preserved unless someone else holds them.
+/// preserved unless the caller holds them, too.
 class Layer::Remaking {
  public:
   Remaking(Tensors const& tensors, std::span<SharedTensor::Home* const> given, std::size_t first = SIZE_MAX)

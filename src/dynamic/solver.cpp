@@ -13,7 +13,7 @@
 namespace coldpress::dynamic {
 namespace {
 
-/// Nothing if the network has its own losses.
+/// The objective of a config; nothing if the network has its own losses.
 std::optional<Objective> objective_of(SolverConfig const& config) {
   if (!config.objective) return {};
   return objective_of(*config.objective);
@@ -84,7 +84,7 @@ void check(bool holds, std::string const& field, std::string const& sentence) {
   throw error;
 }
 
-/// Checks a number by its name, which means the same in all places.
+/// Checks a number by the name of its field, which means the same in every config.
 void check_number(std::string const& field, float value) {
   std::string const is = ", is " + std::to_string(value);
   check(std::isfinite(value), field, "must be a finite number" + is);

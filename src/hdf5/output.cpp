@@ -24,7 +24,7 @@ class Hdf5Output final : public Output {
     auto most = extents_, chunk = extents_;
     most[0] = H5S_UNLIMITED;
     chunk[0] = static_cast<hsize_t>(std::max<Index>(1, chunk_bytes / static_cast<Index>(sizeof(float)) / row.size()));
-    // The temporary file has a lock already, and is there.
+    // The temporary file exists already, and its writer has locked it.
     Id const access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, plist{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
     H5Pset_file_locking(access.get(), false, true);
     H5Pset_chunk(plist.get(), static_cast<int>(chunk.size()), chunk.data());
@@ -89,7 +89,7 @@ std::unique_ptr<Output> open_hdf5_output(std::string const& path, Shape const& r
 
 }  // namespace
 
-/// As for the sources in hdf5.cpp.
+/// Makes the output known before main(), as hdf5.cpp does for sources.
 extern "C" __attribute__((constructor(101))) void coldpress_hdf5_output() {
   components().open_hdf5_output = open_hdf5_output;
 }

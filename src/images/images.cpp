@@ -21,7 +21,7 @@ struct Entry {
   std::size_t label;
 };
 
-/// Whether a file, or a folder that it is in, is one that programs keep for themselves.
+/// Whether a file, or a folder that it is in, is hidden: its name begins with a dot.
 bool is_hidden(fs::path const& relative) {
   return std::ranges::any_of(relative, [](fs::path const& part) { return part.string().starts_with('.'); });
 }
@@ -119,7 +119,7 @@ std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string
   return entries;
 }
 
-/// The pictures in the folders of their classes, which become those found if none are given.
+/// The pictures in the folders of their classes. If no classes are given, images.classes becomes those that are found.
 std::vector<Entry> labelled_entries(ImageFolder& images) {
   auto const found = folders_in(images.folder);
   if (found.empty()) fail_in<FormatError>(images.folder, "has no folder in it, expected one for each class");

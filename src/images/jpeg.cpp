@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include <jpeglib.h>
-// It needs what the other one declares.
+// jerror.h needs what jpeglib.h declares.
 #include <jerror.h>
 
 namespace coldpress::data {
@@ -47,7 +47,7 @@ class Decoder {
   Index width() const { return info_.image_width; }
   Index height() const { return info_.image_height; }
 
-  /// Cyan, magenta, yellow and black, which are the values of a print, are 4 values a pixel; others are 3.
+  /// Whether a pixel has four values, cyan, magenta, yellow and black, as in print; otherwise it has three.
   bool has_black() const { return info_.num_components == 4; }
   bool read_pixels(std::uint8_t* values) {
     if (setjmp(errors_.back)) return false;
@@ -62,7 +62,7 @@ class Decoder {
     ::jpeg_finish_decompress(&info_);
     return true;
   }
-  /// Adobe's programs store such values as 255 minus themselves.
+  /// Adobe's programs store 255 minus each of these values.
   bool is_inverted() const { return info_.saw_Adobe_marker != 0; }
 
   [[noreturn]] void failed() {
@@ -73,7 +73,7 @@ class Decoder {
 
  private:
   struct Errors {
-    jpeg_error_mgr base;  // the first member, at whose address the library knows all
+    jpeg_error_mgr base;  // the first member, because the library passes its address to stop()
     std::jmp_buf back;
   };
   [[noreturn]] static void stop(j_common_ptr info) { std::longjmp(reinterpret_cast<Errors*>(info->err)->back, 1); }

@@ -25,8 +25,8 @@ class Image {
   png_image image_{};
 };
 
-/// Whether a warning is about something beside the pixels, such as "iCCP: known incorrect sRGB profile": the names of
-/// such chunks begin with a small letter.
+/// Whether a warning is about something other than the pixels, such as "iCCP: known incorrect sRGB profile": the names
+/// of such chunks begin with a small letter.
 bool is_of_ancillary_chunk(std::string_view warning) {
   return warning.size() > 4 && warning[4] == ':' && warning[0] >= 'a' && warning[0] <= 'z';
 }

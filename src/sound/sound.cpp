@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 32;
 constexpr Index most_channels = 1024, most_rate = Index{1} << 30;
 
-/// A file in memory, for the library: it neither opens nor locks anything by itself.
+/// A file in memory for libsndfile, which then opens and locks no file itself.
 struct Bytes {
   std::vector<std::byte> content = {};
   sf_count_t at = 0;
@@ -198,7 +198,7 @@ void write(std::string const& path, Sound const& sound, SoundFormat format) {
 
 }  // namespace
 
-/// As for the pictures in images.cpp.
+/// Makes the component known before main(), as images.cpp does.
 extern "C" __attribute__((constructor(101))) void coldpress_sound_format() {
   components().read_sound = read;
   components().write_sound = write;

@@ -38,7 +38,7 @@ std::string version_event(double time);
 /// Drops what has been written for this step and later ones.
 std::string start_event(double time, std::uint64_t step);
 std::string scalar_event(double time, std::uint64_t step, std::string_view tag, double value);
-/// Of the values that are finite, in 30 intervals between the smallest and the largest.
+/// The histogram of the finite values, in 30 intervals between the smallest and the largest.
 std::string histogram_event(double time, std::uint64_t step, std::string_view tag, std::span<float const> values);
 std::string picture_event(double time, std::uint64_t step, std::string_view tag, Shape const& shape,
                           std::span<float const> values);

@@ -73,7 +73,7 @@ std::string breakable(std::string const& name) {
   return text;
 }
 
-/// The numbers that one looks for first.
+/// The most important numbers, as tiles.
 std::string tiles(Trainer const& trainer, Description const& description) {
   std::string out = "<div class=\"tiles\">\n";
   for (Series const& series : trainer.statistics().all()) {
@@ -124,7 +124,7 @@ std::string shown_lines(std::string const& text) {
   return out;
 }
 
-/// Charts as a picture, in which nothing can run.
+/// Charts as a picture, in which no script can run.
 std::string picture(std::vector<data::Chart> const& charts, std::string const& title) {
   return "<img class=\"charts\" alt=\"" + title + "\" src=\"data:image/svg+xml;base64," +
          detail::base64(data::svg(charts)) + "\"/>\n";

@@ -134,7 +134,7 @@ void TensorBoard::operator()(Trainer& trainer) {
   // The end may come in the same step as the last call.
   bool const changed = options_.histograms && trainer.iteration() > iteration_;
   if (changed) events += histograms(trainer);
-  if (!detail::append(file_, events)) {  // somebody has removed it
+  if (!detail::append(file_, events)) {  // the file was removed
     start_file(trainer);
     return (*this)(trainer);
   }

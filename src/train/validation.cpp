@@ -9,7 +9,7 @@
 namespace coldpress::train {
 namespace {
 
-/// Values by name, for tensors that are in both.
+/// Takes the values of the tensors that `with` has, too, by name.
 void replace(std::vector<persist::NamedTensor>& tensors, std::vector<persist::NamedTensor> const& with) {
   for (persist::NamedTensor& tensor : tensors) {
     auto const found = std::ranges::find(with, tensor.name, &persist::NamedTensor::name);
@@ -17,7 +17,7 @@ void replace(std::vector<persist::NamedTensor>& tensors, std::vector<persist::Na
   }
 }
 
-/// A number for a metric, as states have no texts.
+/// A number that stands for a metric, because states hold no texts.
 double number_of(Metric const& metric) {
   constexpr std::uint64_t mask = (std::uint64_t{1} << 52) - 1;
   return static_cast<double>(Fingerprint{}.add(metric.name).word(static_cast<std::uint64_t>(metric.better)).number &

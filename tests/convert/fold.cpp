@@ -194,7 +194,7 @@ TEST_CASE("a normalisation stays behind a weight that has not the layer's shape"
     auto const [folded, kept] = convert::fold_batch_normalization(model);
     CHECK(folded.empty());
     REQUIRE(kept.size() == 1);
-    CHECK(kept[0].reason.ends_with(" has not its shape"));
+    CHECK(kept[0].reason.ends_with(" does not have its shape"));
     CHECK(model == before);
   };
   Linear const dense{.output_size = 4, .has_bias = false};

@@ -92,7 +92,7 @@ TEST_CASE("an ONNX model is refused with what it has and what it should have") {
   Model foreign = plain;
   foreign.nodes = part(1, part(3, "own") + part(4, "Relu") + part(7, "com.mine") + part(1, "x") + part(2, "y"));
   CHECK(refused<UnsupportedError>(foreign.bytes()) ==
-        "1 operator is in the way: com.mine.Relu 'own': it is none of ONNX's own operators");
+        "1 operator is in the way: com.mine.Relu 'own': it is not one of ONNX's own operators");
   Model missing = plain;
   missing.nodes = node("Add", "add", {"x", "z"}, {"y"});
   CHECK(refused<FormatError>(missing.bytes()) == "no node computes the value 'z'");

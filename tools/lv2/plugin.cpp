@@ -92,7 +92,7 @@ void Plugin::read_messages() {
     tells_ = tells_ || request.tells;
     if (!request.load.data()) continue;
     if (request.load.empty() || request.load.size() >= wanted_.size()) {
-      tells_ = true;  // what plays, because that cannot be a path
+      tells_ = true;  // which model plays, because this cannot be the path of another
       continue;
     }
     *std::ranges::copy(request.load, wanted_.begin()).out = '\0';

@@ -33,7 +33,7 @@ class PlayableModel {
   PlayableModel& operator=(PlayableModel const&) = delete;
 
   /// Plays the next samples; y has as many values as x and may not overlap it. If the network makes of them a value
-  /// that is not finite, y is silence, and the model starts anew.
+  /// that is not finite, y is silence, and the model starts anew. Throws ShapeError if the lengths differ.
   void process(std::span<float const> x, std::span<float> y);
   /// Makes the next sample the first one after silence.
   void reset();

@@ -62,7 +62,7 @@ inline Right<float> head_columns(HeadValues<float const> const& values, Index n,
 struct SeenKeys {
   Index first, count;
 };
-/// For the queries [first, last) of one head of one sample.
+/// What is computed for the queries [first, last) of one head of one sample.
 template <class T>
 struct AttendedBlock {
   AttentionPass<T> const& a;
@@ -106,7 +106,7 @@ COLDPRESS_INLINE Vector among(Vector v, Index c, Index low, Index high, float fi
   return among_them ? v : splat(fill);
 }
 
-/// One head of keys and values of one sample, with all query heads that share it.
+/// Computes the attention to one head of keys and values of one sample, for all query heads that share it.
 inline void attend(AttentionPass<float> const& a, Index n, Index kv_head, float* scratch) {
   AttentionGeometry const& g = a.geometry;
   AttentionScratch const part{g};

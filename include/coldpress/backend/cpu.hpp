@@ -402,7 +402,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     Sink const part = sink.at(recurrent_part(w, r.part));
     auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
     Gradients const of_x{r.gradients.data, rows, columns, pitch};
-    Index const skipped = w.gates == 3 ? r.units() : 0;  // for what comes from h, the last sums count
+    Index const skipped = w.gates == 3 ? r.units() : 0;  // the terms of h are added to the last sums
     Gradients const of_h{r.gradients.data + skipped, rows, columns, pitch};
     Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
     if (inputs > 0) {
@@ -419,7 +419,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     cpu::apply_gradient(row(inputs + w.hidden), sums, columns);
     cpu::apply_gradient(row(inputs + w.hidden + 1), sums + skipped, columns);
   }
-  /// Scaled dot-product attention. Heads of keys and values are computed side by side.
+  /// Scaled dot-product attention. Heads of keys and values are divided among the threads.
   template <class A>
   void attend(A const& a) const {
     AttentionGeometry const& g = a.geometry;
@@ -433,7 +433,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
       for (Index i = first; i < last; ++i) cpu::attend(a, i / g.kv_heads, i % g.kv_heads, scratch_of(worker));
     });
   }
-  /// Its gradients. Where the mask has one, which its heads may share, samples are computed side by side.
+  /// Its gradients. If they include that of a mask, which heads may share, whole samples are divided among the threads.
   template <class A, class Gradients>
   void attend_gradient(A const& a, Gradients const& to) const {
     AttentionGeometry const& g = a.geometry;
@@ -507,8 +507,8 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                {first, last});
          });
   }
-  /// Its arguments are copies, and it is not inlined: what other threads might see would be in memory in a stream's
-  /// step, too.
+  /// It takes copies and is not inlined: if other threads could see the caller's values, these would have to be in
+  /// memory in a stream's step, too.
   template <class X, class Y, class Chain, class Join>
   __attribute__((noinline)) static void convolve_sequences(Context context, ConvolutionGeometry g, X x,
                                                            float const* weight, float const* bias, Y y,

@@ -34,7 +34,7 @@ struct CommonOps {
   using List = TypeList<>;
   using Joins = TypeList<>;
 };
-/// The same in streams, in which values are in fewer tiles, so that more is worth its code.
+/// The same in streams, where fewer tiles are compiled, so that more operations are worth their code.
 template <class Chain>
 struct StreamOps : CommonOps<Chain> {};
 /// Calls f(operation) if that is of a layer in the list; returns whether it is.

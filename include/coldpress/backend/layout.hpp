@@ -267,8 +267,8 @@ struct DepthwisePlanes {
 
   constexpr explicit DepthwisePlanes(ConvolutionGeometry const& g)
       : rows(extent(g.height)), pitch(extent(g.width)), count(g.height.stride * g.width.stride) {}
-  /// Not for many outputs of one channel, of which a matrix product reads each value only once, nor for planes that are
-  /// mostly padding or skipped.
+  /// Whether the planes suit a convolution. They do not if a channel has many outputs, because a matrix product reads
+  /// each of its values only once, nor if the planes would be mostly padding or values that are skipped.
   static constexpr bool suit(ConvolutionGeometry const& g) {
     if (g.sequence || g.group_channels() > 1 || g.group_outputs() > 4 || g.taps() == 1 || g.taps() > most_taps)
       return false;

@@ -37,7 +37,7 @@ COLDPRESS_INLINE V less_ln2(V x, V n, float sign) {
   V const r = fma(n, splat<V>(-sign * (has_fma ? 0.693147182f : 0.693359375f)), x);  // without fma n ln 2 is exact
   return has_fma ? r : fma(n, splat<V>(-sign * ln2_low), r);
 }
-/// The polynomial below adds this to r^4, which so never is a denormal number, since those take processors longer.
+/// The polynomial below adds `lift` to r^4, which is then never a denormal number, with which processors take longer.
 inline constexpr float quartic = 0.04166720178f, lift = 0x1p-112f;
 /// factor (e^(slope r) - 1) + rest + lifted(slope, factor) for |slope r| <= ln(2)/2 (relative error 2^-28).
 constexpr float lifted(float slope, float factor) { return quartic * (factor * slope * slope * slope * slope) * lift; }

@@ -16,9 +16,9 @@ struct Sums {
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
 };
 
-/// In inference every sum begins with 2^-56, which is lost beside any number of use and keeps what comes out of silence
-/// from getting as small as denormal numbers, for which processors take longer. Not so where a zero that is none would
-/// change a derivative: in training, and in ReLU units.
+/// In inference every sum begins with 2^-56, which is too small to change a sum that matters, but keeps values after
+/// silence from becoming denormal numbers, with which processors take longer. In training and in ReLU units sums begin
+/// with 0, because there the difference from zero could change a derivative or a result.
 inline constexpr float smallest_sum = 0x1p-56f;
 
 /// Without fused multiply-add, inference takes values of x and outputs of ReLU units that are smaller than this as

@@ -39,7 +39,7 @@ COLDPRESS_INLINE SignalOutput<Chain, Join> signal_output(SignalStep<Chain, Join>
   }
   return {{post_ops, nullptr, s.y.row(0), s.y.pitch, PTRDIFF_MAX}};
 }
-/// That of a step that computes what comes next, too.
+/// The epilogue of a step that also computes what follows it in the network (Fused in single_sample.hpp).
 struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> {
   float const *signal, *weight, *product_bias, *from;
   float* to;

@@ -91,8 +91,8 @@ struct SignalConvolution : SignalStep<Chain, Join> {
   Index weight_pitch, taps, dilation, most;
 };
 /// A convolution, of a step or of a block, that computes in the same pass what comes next to it in a network
-/// (kernels/fused_steps.hpp): to its sums is added the product of one more value of each step, and to another value its
-/// result. The values of a single step are signals with a pitch of 1.
+/// (kernels/fused_steps.hpp): to its sums it adds the product of one more value of each step with weights, and it adds
+/// its result to another value. The values of a single step are signals with a pitch of 1.
 template <class Step>
 struct Fused : Step {
   struct Mixed {

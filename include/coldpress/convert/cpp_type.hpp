@@ -9,7 +9,7 @@
 
 namespace coldpress::convert {
 
-/// What a header says of a network beside its layers.
+/// What a header says of a network besides its layers.
 struct CppTypeOptions {
   std::string name_space = "network";
   std::optional<Shape> input = {};  // the shape of one sample, if the config declares none
@@ -19,7 +19,7 @@ struct CppTypeOptions {
 
 /// A header that needs coldpress.hpp and persist.hpp. In its namespace it has `Type`, a Sequential or the Graph of a
 /// function, `Network`, which is the coldpress::Network of that type for any number of samples, and `load`, which reads
-/// the weights from a file of ours:
+/// the weights from a file of coldpress:
 ///
 ///   #include "model.hpp"
 ///   auto net = model::load("model.juice");
@@ -34,7 +34,7 @@ struct CppTypeOptions {
 /// of a type and the reason; ConfigError if the namespace is not a C++ name.
 [[nodiscard]] std::string cpp_type(persist::Model const& model, CppTypeOptions const& options = {});
 
-/// Throws ConfigError if this is no name for a namespace of the user's own: amp, or my::amp.
+/// Throws ConfigError unless a user may give a namespace this name, such as amp or my::amp.
 void check_namespace(std::string_view name);
 
 /// A namespace that is named after a file: my_net for "nets/my-net.hpp".

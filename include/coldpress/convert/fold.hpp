@@ -21,8 +21,8 @@ struct FoldedNormalizations {
 
 /// Computes each BatchNormalization in the Convolution, ConvolutionTranspose or Linear before it, as far as that gives
 /// the same network in inference: W' = s W and b' = s (b - mean) + bias, with s = weight / sqrt(variance + epsilon) of
-/// each output, computed in double and rounded once. The outputs have other last bits, and whoever trains the network
-/// trains one without these normalisations.
+/// each output, computed in double and rounded once. The outputs differ in their last bits, and if the network is
+/// trained again, it is without these normalisations.
 ///
 /// A Reshape or Flatten may stand between, if the axis is still that of the outputs. A normalisation stays, and the
 /// result says why, where its axis is another one, where it comes after another layer, where anything else reads what

@@ -24,9 +24,9 @@ struct KerasOptions {
 ///
 /// Throws FileError; FormatError with the place in the config (config.layers[2].config.units) or the name of the
 /// dataset if the file is damaged or the weights have other shapes than the layers need; UnsupportedError, which names
-/// all layers that are not known, or says what a layer does that ours does not, or if the library was built without
-/// HDF5 or nlohmann-json; and ShapeError for an input that does not fit. HDF5 files, also those in .keras files, must
-/// come from a source that is trusted, but unpack to at most 100 times their size and 1 MiB.
+/// all layers that are not known, or says what a layer does that coldpress' layer does not, or if the library was built
+/// without HDF5 or nlohmann-json; and ShapeError for an input that does not fit. HDF5 files, also those in .keras
+/// files, must come from a source that is trusted, but unpack to at most 100 times their size and 1 MiB.
 [[nodiscard]] persist::Model read_keras(std::string const& path, KerasOptions const& options = {});
 
 }  // namespace coldpress::convert

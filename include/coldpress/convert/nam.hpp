@@ -9,7 +9,7 @@
 
 namespace coldpress::convert {
 
-/// What a .nam file says beside its network. What it does not say is not set.
+/// What a .nam file says besides its network. What it does not say is not set.
 struct NamMetadata {
   static constexpr double most_sample_rate = 1e9;
 
@@ -38,7 +38,7 @@ struct NamOptions {
   std::optional<Shape> input = {};  // {steps, channels} instead of {channels}, for training and forward
 };
 
-/// A network and what the file says beside it.
+/// A network, and what the file says besides.
 struct NamModel {
   persist::Model model;  // with entries_of(metadata)
   NamMetadata metadata = {};
@@ -58,11 +58,11 @@ struct NamModel {
 /// All sizes and counts are checked before memory is taken.
 [[nodiscard]] NamModel read_nam(std::string const& path, NamOptions const& options = {});
 
-/// Writes a network of the form that read_nam makes, with layers of the same names, as those of coldpress/amp.hpp have,
-/// atomically. Version 0.5.4 is
-/// written if it has all that the network needs, otherwise 0.7.0. Throws UnsupportedError, which names the first layer
-/// that a .nam file cannot have there, or if the library was built without nlohmann-json; DataError for a weight that
-/// is not finite; FormatError for metadata that are not a JSON object; and FileError.
+/// Writes, atomically, a network of the form that read_nam makes, with layers of the same names; those of
+/// coldpress/amp.hpp have this form. Version 0.5.4 is written if it has all that the network needs, otherwise 0.7.0.
+/// Throws UnsupportedError, which names the first layer that a .nam file cannot have there, or if the library was built
+/// without nlohmann-json; DataError for a weight that is not finite; FormatError for metadata that are not a JSON
+/// object; and FileError.
 void write_nam(std::string const& path, persist::Model const& model, NamMetadata const& metadata);
 /// The same with nam_metadata_of(model).
 void write_nam(std::string const& path, persist::Model const& model);

@@ -13,7 +13,8 @@ namespace coldpress::convert {
 /// times its size and 1 MiB.
 [[nodiscard]] Conversion read_npz(std::string const& path, dynamic::LayerConfig config, Options const& options = {});
 
-/// Writes the weights as float32 as write_safetensors does, one array for each name, not compressed. Atomically.
+/// Writes the weights as float32 as write_safetensors does, one array for each name, not compressed. The file is
+/// written atomically.
 void write_npz(std::string const& path, persist::Model const& model, NameMap const& names = {});
 
 }  // namespace coldpress::convert

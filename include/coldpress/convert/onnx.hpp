@@ -27,7 +27,7 @@ struct OnnxOptions {
 [[nodiscard]] bool is_onnx(std::string const& path);
 
 /// The network of an ONNX model, of operators of version 7 or newer, with its weights. A sample has the shape of the
-/// model's input without the axis that counts samples. What can be computed of constants is; several operators that are
+/// model's input without the axis that counts samples. Operators on constants are computed; several operators that are
 /// one layer become that layer; values are permuted only where something depends on their order. Layers are named after
 /// PyTorch's modules where the file tells them, and outputs as in the file. `filled` says which tensor of the model
 /// each weight is. Metadata of the model are kept, and the names of classes in "names", "class_names" or "labels".

@@ -15,25 +15,26 @@ namespace coldpress::convert {
 /// Values of a file for one weight of a layer.
 struct Blob {
   std::string layer;         // the layer's name in the file, which is looked up in the config
-  std::string suffix;        // which weight of the layer it is, as in our files: "-0", "-0-bias", "-0-mean"
+  std::string suffix;        // which weight of the layer it is, as in files of coldpress: "-0", "-0-bias", "-0-mean"
   std::string origin;        // what the file calls it, for messages: "conv1___filter"
   std::vector<Index> shape;  // row-major, without the batch; none for a single number
   std::function<void(std::span<float>)> read;  // writes all values; called once, after everything was checked
   bool implied =
       false;  // not in the file, but what its format means without it: ignored if the config has no such weight
 
-  /// Some of the values of a weight: from one on, as many as the shape has, which replaces that of the weight.
+  /// A blob with only some of the values of a weight: those from number `first` on, as many as `shape` has, with which
+  /// the blob's shape is compared.
   struct Part {
     Index first = 0;
     std::vector<Index> shape = {};
   };
-  std::optional<Part> part = {};  // all of them. A part whose `read` is empty is known to be missing
+  std::optional<Part> part = {};  // unset: the blob has all values. A part whose `read` is empty is known to be missing
 };
 
-/// How a file calls what the config calls otherwise, for formats whose tensors have PyTorch's names. The names of each
-/// line, THEIRS and OURS, are those of a tensor, or of a module and all that is in it. One * in both stands for any
-/// text. The first line that applies is taken; a tensor of a line without OURS is left out. OURS may also be the name
-/// of a weight in our files ("norm-0-mean"), for a tensor with our layout.
+/// The names in a file for what has other names in the config, for formats whose tensors have PyTorch's names. The
+/// names of each line, THEIRS and OURS, are those of a tensor, or of a module and all that is in it. One * in both
+/// stands for any text. The first line that applies is taken; a tensor of a line without OURS is left out. OURS may
+/// also be the name of a weight in files of coldpress ("norm-0-mean"), for a tensor with the layout that it has there.
 struct NameMap {
   std::vector<std::pair<std::string, std::string>> lines = {};
 };

@@ -6,7 +6,8 @@
 
 namespace coldpress {
 
-/// The axis that a layer's field names: 0 is the first axis, -1 the last.
+/// The number, from 0, of the axis that a layer's field `axis` names: negative numbers count from the last axis, which
+/// is -1. Throws ShapeError if the sample has no such axis.
 template <class Needs = Require>
 constexpr int axis_of(Shape const& in, int axis, Needs require = {}) {
   int const rank = in.rank();

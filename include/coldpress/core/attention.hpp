@@ -14,11 +14,11 @@
 
 namespace coldpress {
 
-/// Who attends to what. Query i is at position i + offset among the keys.
+/// The sizes of an attention, and which keys each query sees. Query i is at position i + offset among the keys.
 struct AttentionGeometry {
   Index queries, keys, heads, kv_heads;
   Index size, value_size;  // values per head: of a query and a key, and of a value
-  bool causal;             // whether a query sees its own position and earlier ones alone
+  bool causal;             // whether a query sees only its own position and earlier ones
   Index window;            // how many keys it sees at most; 0: all
   float scale;             // of the scores
   Index offset = 0;
@@ -30,11 +30,11 @@ struct AttentionGeometry {
     return window > 0 ? freestanding::max<Index>(query + offset - window + 1, 0) : 0;
   }
   constexpr Index last_key(Index query) const { return causal ? freestanding::min(query + offset + 1, keys) : keys; }
-  /// The products of numbers for one sample.
+  /// The number of multiplications for one sample.
   constexpr Index products() const { return heads * queries * keys * (size + value_size); }
 };
 
-/// The values of all heads at all steps of all samples, as distances in memory.
+/// Where the values of all heads at all steps of all samples are: the first one, and the distances between neighbours.
 template <class T>
 struct HeadValues {
   T* data = nullptr;
@@ -58,7 +58,7 @@ struct AttentionCache {
         key_features(g.kv_heads * g.size),
         value_features(g.kv_heads * g.value_size) {}
   constexpr Index size() const { return header + 2 * capacity * (key_features + value_features); }
-  /// The most steps between the first of 16 that contain a seen one and the last one.
+  /// The largest number of steps that `continued` passes to an attention, which begin at a multiple of 16.
   constexpr Index most_keys() const { return capacity + 16; }
 };
 
@@ -72,7 +72,7 @@ struct AttentionPass {
   AttentionGeometry geometry;
   Index samples;
   HeadValues<T const> q, k, v;
-  HeadValues<T> y;                // what backward reads is the same
+  HeadValues<T> y;                // forward writes it, and backward reads it
   T* memory;                      // of each query and head: the largest score, 1 / Σ e^(s - largest), y · dy
   HeadValues<T const> mask = {};  // element j of a query's row is added to its score of key j; null: nothing is
   T const* lengths = nullptr;     // of each sample: only that many keys are seen; null: all
@@ -115,7 +115,7 @@ constexpr AttentionPass<T> continued(AttentionPass<T> const& a, Index n, Index t
   }
   state[0] = static_cast<T>((place + 1) % cache.capacity);
   state[1] = static_cast<T>(freestanding::min(before + 1, g.window - 1));
-  // The last of the two copies of this step that has all seen ones before it.
+  // The copy of this step that has all earlier steps that are seen directly before it.
   Index const last = place >= before ? place : place + cache.capacity, first = (last - before) / 16 * 16;
   AttentionPass<T> one = a;
   one.samples = 1, one.state = nullptr;

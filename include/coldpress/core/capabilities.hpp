@@ -28,10 +28,10 @@ struct Capabilities {
   bool any_steps = false;     // takes sequences of any number of steps, with the same weights
   bool signals = false;       // a stream's pass may be a block of steps, given as signals (core/rows.hpp), which only
                               // primitives of the backend read and write
-  bool loops = false;         // computes in loops, which are ready-made kernels, too, for each instruction set; of a
-                              // parameter it calls apply_gradient alone
-  bool one_input = false;     // takes several inputs, or one alone, as in a Sequential
-  bool copies = false;        // moves values by itself where they are not signals
+  bool loops = false;         // is written in plain loops, which are also compiled as ready-made kernels for each
+                              // instruction set; it passes gradients to sinks only by apply_gradient
+  bool one_input = false;     // accepts a single input as well as several, as in a Sequential
+  bool copies = false;        // moves values in loops of its own, unless they are signals
   Normalization normalization = {};  // may be computed in one pass with the loss after it
 };
 
@@ -41,7 +41,7 @@ enum class StreamSupport {
   always,     // it treats each step separately, or its state is complete
   never
 };
-/// For a layer that treats each step separately under a condition.
+/// The support of a layer that treats each step separately only under a condition.
 constexpr StreamSupport streams_if(bool each_step_alone) {
   return each_step_alone ? StreamSupport::always : StreamSupport::automatic;
 }
@@ -81,7 +81,8 @@ constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true only
                   "declared by constexpr InputCapabilities capabilities_for(Shape const& in) const { return " \
                   "{." now "}; } (core/capabilities.hpp)")
 
-/// What a layer that declares a capability in the earlier form has to declare now; null: no capability is.
+/// What a layer that declares a capability in the earlier form has to declare now; null if it declares none in that
+/// form.
 template <class L>
 constexpr char const* declares_as_before() {
   COLDPRESS_MOVED_TO_TYPE(is_view, "is_view = true");

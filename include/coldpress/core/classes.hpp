@@ -101,8 +101,8 @@ struct ClassWeights {
   }
 };
 
-/// The factor of a position in a loss with class weights: its weight, the scale of the class weights, and the part of
-/// one of the positions of a sample that count.
+/// The factor of each position of a sample in a loss with class weights, without the weight of the position's class:
+/// loss_weight times the scale of the class weights, divided by the number of positions that count.
 template <class L, class T>
 constexpr T share_of_position(L const& loss, T const* labels, Index positions) {
   Index const count = freestanding::max<Index>(1, labels_that_count(loss, labels, positions));

@@ -29,7 +29,7 @@ class Executor {
   static constexpr Index usual_piece_cost = Index{1} << 18;  // a few microseconds
   /// Calls work(number, worker) for each number below work.pieces, and returns when all calls have returned. `worker`
   /// is less than workers(), and no two concurrent calls have the same; worker 0 is on the calling thread. An exception
-  /// that a piece throws is thrown again.
+  /// that a piece throws is thrown again; pieces that were not begun before it may then be left out.
   virtual void run(Work const& work) = 0;
 };
 

@@ -32,7 +32,7 @@ struct Fingerprint {
     for (char c : text) word(static_cast<unsigned char>(c));
     return word(text.size());
   }
-  /// Adds a number, an enumeration, a struct with fields, or a list. Whoever calls it includes core/numbers.hpp.
+  /// Adds a number, an enumeration, a struct with fields, or a list. The caller has to include core/numbers.hpp.
   template <class V>
   constexpr Fingerprint& add(V const& value);
 

@@ -28,7 +28,7 @@ __attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
 }
 
 namespace detail {
-/// For example 7, 0.5 or nan.
+/// A number as text, for example 7, 0.5 or nan.
 __attribute__((noinline, cold)) inline ErrorText number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);

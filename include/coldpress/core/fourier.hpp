@@ -6,8 +6,8 @@
 
 namespace coldpress {
 
-/// One thread in the place of a group of threads, as code that is written for groups calls it: each(n, f) calls f(i)
-/// for all i below n before any thread goes on, and sum(n, f) is the sum of f(i).
+/// Stands in for a group of threads where one thread works alone: each(n, f) calls f(i) for all i below n before any
+/// thread goes on, and sum(n, f) returns the sum of f(i).
 struct OneThread {
   template <class F>
   constexpr void each(Index n, F const& f) const {

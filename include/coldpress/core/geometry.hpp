@@ -97,8 +97,9 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   return {in, out, filter, stride, before, dilation};
 }
 
-/// The same with as many zeros as give in / stride outputs, rounded up: half of them before the input, and after it
-/// one more if their number is odd. It is what TensorFlow calls SAME, PyTorch `same`, and ONNX SAME_UPPER.
+/// The same with as many zeros as are needed for in / stride outputs, rounded up. Half of them are before the input; if
+/// their number is odd, there is one more after it. It is what TensorFlow calls SAME, PyTorch `same`, and ONNX
+/// SAME_UPPER.
 template <class Needs = Require>
 constexpr Axis make_same_axis(Index in, Index filter, Index stride, Index dilation, Needs require = {}) {
   check_window(filter, stride, dilation, require);
@@ -108,7 +109,7 @@ constexpr Axis make_same_axis(Index in, Index filter, Index stride, Index dilati
 }
 
 /// Makes the axis of a convolution whose input gradient is a transposed convolution of `in` values, and checks it:
-/// axis.in is the number of values that the latter makes, axis.out is `in`. `more` are added at the end.
+/// axis.in is the number of values that the latter makes, axis.out is `in`. `more` values are added at the end.
 template <class Needs = Require>
 constexpr Axis make_transposed_axis(Index in, Index filter, Index stride, Index padding, Index more, Index dilation,
                                     Needs require = {}) {
@@ -134,7 +135,7 @@ struct ConvolutionGeometry {
   constexpr Index taps() const { return height.filter * width.filter; }
   constexpr Index group_channels() const { return channels / groups; }
   constexpr Index group_outputs() const { return outputs / groups; }
-  /// Of the filters. Those of a sequence have one axis.
+  /// The shape of the weights. The filters of a sequence have one axis.
   constexpr Shape weight_shape() const {
     return {outputs, group_channels(), height.filter, sequence ? 0 : width.filter};
   }
@@ -188,13 +189,14 @@ struct PoolingGeometry {
 };
 
 /// The memory of a value in a stream that is given blocks of up to `most` steps, where layers read its last `past`
-/// steps: a ring for each feature, in which step t is at t modulo the size. A block may extend beyond its end, and
-/// before its beginning a ring repeats its last `most` steps. Every window of `most` steps is then contiguous.
+/// steps: a ring for each feature, in which step t is at t modulo the size. A block may extend beyond the end of the
+/// ring, and the last `most` steps of the ring are repeated before its beginning, so that every window of `most` steps
+/// is contiguous.
 struct SignalRing {
   Index past, most;
 
-  /// A power of two, with room for the past, a block, and what whole vectors write beyond a block. Short rings are
-  /// longer than that, since their end is repeated once in each round.
+  /// A power of two, with room for the past, a block, and what whole vectors write beyond a block. It is also at least
+  /// four times the longest block, since the end of a ring is copied once in each round.
   constexpr Index size() const {
     Index size = 1;
     while (size < past + most + 16 || size < 4 * most) size *= 2;

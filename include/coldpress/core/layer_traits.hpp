@@ -1,4 +1,4 @@
-// What the library asks of a layer beside its name, fields and output shape: the capabilities that it declares, and
+// What the library asks of a layer besides its name, fields and output shape: the capabilities that it declares, and
 // what its functions say, with an answer where it has none.
 #pragma once
 
@@ -64,7 +64,7 @@ constexpr Index scratch_of(L const& layer, Shapes in, Extent extent) {
   }
 }
 
-/// Values a sample that a layer wants for itself, kept from forward to backward: layer.memory(in).
+/// Values per sample that a layer wants for itself, kept from forward to backward: layer.memory(in).
 template <Layer L>
 constexpr Index memory_of(L const& layer, Shapes in) {
   if constexpr (requires { layer.memory(detail::asked<L>(in)); }) {
@@ -74,7 +74,7 @@ constexpr Index memory_of(L const& layer, Shapes in) {
   }
 }
 
-/// Values a sample that a layer carries from one call to the next when it streams: layer.state(in). A layer that
+/// Values per sample that a layer carries from one call to the next when it streams: layer.state(in). A layer that
 /// carries none can stream only where its input is a single step.
 template <Layer L>
 constexpr Index state_of(L const& layer, Shapes in) {
@@ -99,8 +99,8 @@ constexpr Index window_of(L const& layer, Shapes in) {
     return 0;
   }
 }
-/// The number of earlier steps on which a layer's output depends: those, or else none without a state and endless_past
-/// with one.
+/// The number of earlier steps on which a layer's output depends: window_of, if the layer reads past steps; otherwise
+/// endless_past if it has a state, and 0 if it has none.
 inline constexpr Index endless_past = Index{1} << 40;
 template <Layer L>
 constexpr Index past_of(L const& layer, Shapes in) {
@@ -119,7 +119,7 @@ constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::strin
   }
 }
 
-/// Floating-point operations of one sample's forward pass; activations count nothing.
+/// Floating-point operations of one sample's forward pass; activations are not counted.
 template <Layer L>
 constexpr Index flops_of(L const& layer, Shapes in) {
   if constexpr (requires { layer.flops(detail::asked<L>(in)); }) {

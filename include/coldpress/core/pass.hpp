@@ -56,8 +56,9 @@ constexpr bool has_signals = requires {
 };
 /// What a layer's member variant<PassKind>(in) returns decides which kernels it needs, for instance the gates of a
 /// recurrent layer. A network type gives it to the pass as a constant, Pass::Variant::value, for a backend with
-/// compiles_variants, and if it is a bool, for every backend that compiles networks; a GPU's passes get that of a
-/// stream where it is of another type. Otherwise, and for layers without this member, Pass::Variant is NoVariant.
+/// compiles_variants, and if it is a bool, for every backend that compiles networks; a GPU's passes get the variant of
+/// a stream instead if that has a type of its own. Otherwise, and for layers without this member, Pass::Variant is
+/// NoVariant.
 struct NoVariant {};
 /// A stream is a forward pass with a state.
 enum class PassKind { forward, stream, backward };
@@ -98,7 +99,7 @@ struct PostOps {
   T* kept = nullptr;
   Index kept_pitch = 0;
   [[no_unique_address]] Join join = {};
-  // Whether only one group reads the value. Only calls that are recorded ask for it, and their chains are type-erased.
+  // Whether only one group reads the value. Only recorded calls need this, and their chains are type-erased.
   std::conditional_t<std::is_same_v<Chain, ErasedChain>, bool, std::false_type> read_once = {};
 
   static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
@@ -136,7 +137,7 @@ struct Derivative {
 
   static constexpr bool nothing = is_no_chain<Chain>;
   constexpr bool empty() const { return chain.length == 0; }
-  /// The same with another answer to whether it adds.
+  /// The same with another value of `adds`.
   template <bool value>
   constexpr auto adding(std::bool_constant<value> other) const {
     using Other = std::conditional_t<std::is_same_v<Adds, bool>, bool, std::bool_constant<value>>;
@@ -149,8 +150,8 @@ template <class T, class Last = bool>
 struct Windows {
   PoolingGeometry geometry = {};         // of the max pooling; no planes: there is no pooling
   T* places = nullptr;                   // receives the tap of each maximum
-  [[no_unique_address]] Last last = {};  // the operation applied to the maxima if the chain came before; else the chain
-                                         // follows
+  [[no_unique_address]] Last last = {};  // whether the pooling is the last operation, after the chain; otherwise the
+                                         // chain follows it
 
   constexpr explicit operator bool() const { return geometry.planes > 0; }
   /// Conversion for functions that decide everything at run time.
@@ -183,8 +184,8 @@ struct ForwardPass {
   // Not [[no_unique_address]], although it may be empty: with it, nvcc 13.0 makes kernels take nearly twice the bytes.
   Windows windows = {};
 };
-/// The same for a block of a stream's steps, of which there are up to `most`: x and y are Signals, or x[k] of a layer
-/// with several inputs, and memory is that of as many samples.
+/// The same for a block of up to `most` steps of a stream: x (or each x[k] of a layer with several inputs) and y are
+/// Signals, and `memory` has room for `most` samples.
 template <class Pass>
 struct BlockPass : Pass {
   Index most;

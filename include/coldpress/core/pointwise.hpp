@@ -39,8 +39,7 @@ struct Math {
   static constexpr T pow(T x, float exponent) { return freestanding::pow(x, T(exponent)); }
   static constexpr T sqrt(T x) { return freestanding::sqrt(x); }
   static constexpr T fma(T a, T b, T c) { return freestanding::fma(a, b, c); }
-  /// a b, for products that may be denormal numbers: it takes no longer then, on processors that have fused
-  /// multiply-add.
+  /// The product a b where it may be a denormal number. On processors with fused multiply-add that takes no longer.
   static constexpr T multiply(T a, T b) { return a * b; }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
   /// column % 16, row, step}. Sixteen neighbours use the same word of their blocks, so that a vector is drawn at once.

@@ -17,7 +17,7 @@ constexpr void count_steps(auto const& backend, auto const& pass) {
   if (counts) each_sample(backend, pass.x, [&](Index n) { counts[n] += static_cast<T>(steps_of(pass.in)); });
 }
 
-/// The gradient of a layer that adds something to its input: the one that it gets.
+/// The input gradient of a layer that adds something to its input is a copy of its output gradient.
 constexpr void pass_gradient_on(auto const& backend, auto const& pass) {
   each_part(backend, pass.dx, pass.in.size(), [&](Index n, auto first, Index last) {
     for (Index i = first; i < last; ++i) pass.dx.row(n)[i] = pass.dy.row(n)[i];

@@ -164,13 +164,13 @@ struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
 };
 
-/// A block of a stream's steps of one layer of a recurrent layer, whose sequences have room for the longest block.
+/// A block of a stream's steps in one of the layers of an Rnn. The sequences of `r` have room for the longest block.
 template <class R = Recurrence<float>>
 struct SignalRecurrence {
   R r;
   float const* weights;
   StepClock const* clock;
-  Signal<float const> x;  // the input; without data, r.x has it already
+  Signal<float const> x;  // the input; if it has no data, the input is already in r.x
   float* rows;            // receives the steps of x, where r.x reads them; null: x is one feature, which needs no copy
   Signal<float> y;        // receives h, unless it has no data
   Index y_distance;       // from one feature of y to the next

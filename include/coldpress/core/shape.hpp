@@ -35,7 +35,7 @@ __attribute__((always_inline)) constexpr void require(bool holds, char const* se
   }
 }
 
-/// The same as an object, the default of that argument.
+/// The function `require` as an object, which is the default where a function takes its `require` as an argument.
 struct Require {
   __attribute__((always_inline)) constexpr void operator()(bool holds, char const* sentence, Index = 0) const {
     require(holds, sentence);

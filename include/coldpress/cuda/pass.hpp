@@ -21,7 +21,7 @@ struct Arguments {
 };
 
 /// A kernel as the host plays it: `host` says which part, in which order. It is passed on explicitly because code in
-/// another library has its own copy of that variable.
+/// another library has its own copy of the variable that holds it.
 using Loops = void (*)(void const* arguments, grid::Host const& host);
 
 /// A call of one of NVIDIA's libraries between the kernels of a pass.

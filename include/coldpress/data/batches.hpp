@@ -52,7 +52,7 @@ class Batches {
   struct Part {
     Index first, count;
   };
-  /// The part of a minibatch of so many samples that is read.
+  /// Returns the part that is read of a minibatch of `size` samples.
   using PartOf = std::function<Part(Index size)>;
   struct Batch {
     Index size;                               // in samples
@@ -67,7 +67,8 @@ class Batches {
   Batches(Dataset const& dataset, Index batch, std::uint64_t seed);
   Batches(Dataset const&&, Index, std::uint64_t) = delete;
   /// Minibatches of any samples, in the order of the stream: Batches{shuffled(source, seed), 64}. With `part`, no more
-  /// than that part of each is read, because other processes read the rest. Throws ConfigError for a `batch` below 1.
+  /// than that part of each is read, because other processes read the rest. A `batch` above the size of an epoch
+  /// becomes that size. Throws ConfigError for a `batch` below 1, and ShapeError for a stream without samples.
   Batches(std::unique_ptr<SampleStream> stream, Index batch, PartOf part = {});
 
   /// Throws what the stream throws; the next call then tries the same batch again.

@@ -11,10 +11,10 @@
 
 namespace coldpress::data {
 
-/// Row-major values, one sample after another. The target of a classification is the class number, with shape {1}.
-/// Labels are floats, which skip whole numbers beyond this.
+/// The largest number of classes: labels are floats, which skip whole numbers beyond this.
 inline constexpr Index most_classes = Index{1} << 24;
 
+/// Row-major values, one sample after another. The target of a classification is the class number, with shape {1}.
 struct Dataset {
   Shape sample_shape{}, target_shape{};
   std::vector<float> samples{}, targets{};

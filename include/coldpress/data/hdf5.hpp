@@ -11,7 +11,8 @@ namespace coldpress::data {
 
 struct Hdf5Data {
   std::vector<std::string> files;
-  // Datasets, each with samples along its first extent. Without a name for them there are no targets.
+  // The names of the datasets, which have samples along their first extent. If `targets` is empty, there are no
+  // targets.
   std::string samples = "data", targets = "label";
   Index block = 0;              // samples that are read together; 0: whole chunks, about 1 MiB
   Index shuffled_together = 0;  // as in Source::Description

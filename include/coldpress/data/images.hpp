@@ -24,11 +24,12 @@ struct ImageFolder {
 /// number as target. They are the files below it whose names end in .png, .jpg or .jpeg, in the order of their paths.
 /// Transparency is ignored, and so is an orientation that a camera noted. They are resized by a triangle filter that
 /// covers all pixels. If they are not `labelled`, they are all the pictures below the folder, or a single one, without
-/// targets. Throws ConfigError, FileError and FormatError, which names the picture that cannot be read, or
-/// has another size than the first; the same when pictures are read.
+/// targets. Throws ConfigError, FileError and FormatError, which names the picture that cannot be read or has another
+/// size than the first; readers throw the same.
 std::unique_ptr<Source> open_images(ImageFolder images);
 
-/// Whether the file's name ends in .png, .jpg or .jpeg, in letters of either case. coldpress::images need not be linked.
+/// Whether the file's name ends in .png, .jpg or .jpeg, in letters of either case. coldpress::images need not be
+/// linked.
 bool is_picture_file(std::string const& path);
 
 /// Writes {H, W}, {1, H, W} or {3, H, W} values in [0, 1], beyond which they are cut off, as a PNG file, atomically.

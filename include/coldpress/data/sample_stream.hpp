@@ -27,8 +27,8 @@ class SampleStream {
 
   /// Sets what is read next. The position is within an epoch.
   virtual void seek(Position position) = 0;
-  /// Copies the next `count` samples and their targets, row-major; they do not go beyond the end of the epoch. The next
-  /// call continues there, or with the next epoch. If it throws, the next call is seek.
+  /// Copies the next `count` samples and their targets, row-major; they must not go beyond the end of the epoch. The
+  /// next call continues there, or with the next epoch. After an exception, the next call must be seek.
   virtual void read(Index count, float* samples, float* targets) = 0;
 };
 

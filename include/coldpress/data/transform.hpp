@@ -66,25 +66,25 @@ struct Mirror {
   static constexpr std::string_view name = "mirror";
   bool operator==(Mirror const&) const = default;
 };
-/// Moves a picture by up to so many rows and columns in either direction; one number is for both.
+/// Moves a picture by up to `pixels` rows and columns in either direction; one number is for both.
 struct Shift {
   static constexpr std::string_view name = "shift";
   std::vector<Index> pixels = {};
   bool operator==(Shift const&) const = default;
 };
-/// Turns a picture about its centre by up to so many degrees in either direction, with bilinear interpolation.
+/// Turns a picture about its centre by up to `degrees` degrees in either direction, with bilinear interpolation.
 struct Rotate {
   static constexpr std::string_view name = "rotate";
   float degrees = 0;
   bool operator==(Rotate const&) const = default;
 };
-/// Adds a normal number to each value.
+/// Adds a normally distributed number with mean 0 and this deviation to each value.
 struct Noise {
   static constexpr std::string_view name = "noise";
   float deviation = 0;
   bool operator==(Noise const&) const = default;
 };
-/// Sets a rectangle to 0 whose centre is any pixel; what is outside the picture is cut off.
+/// Sets a rectangle around a random pixel to 0; what is outside the picture is cut off.
 struct Cutout {
   static constexpr std::string_view name = "cutout";
   std::vector<Index> extents = {};  // height and width, or one number for both

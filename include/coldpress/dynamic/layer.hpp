@@ -15,23 +15,23 @@ class Layer {
   /// shape of one sample, if the config does not give it. Throws ConfigError, ShapeError or UnsupportedError with the
   /// layer's name.
   static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
-                                         std::uint64_t seed = 0);
+                           std::uint64_t seed = 0);
   /// Returns the values of a network's weights, for their names and shapes. If it returns none, the weights are zero.
   using WeightValues = std::function<std::vector<Values>(std::vector<Executable::Weight> const&)>;
   /// The same with given weights. `weights` is called before the network allocates memory, so that it can refuse by
   /// throwing an exception. No filler runs.
-  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input,
-                                         std::uint64_t seed, WeightValues const& weights);
+  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed,
+                           WeightValues const& weights);
   /// Wraps a static network. An lvalue is borrowed and must outlive the layer; an rvalue is owned. If you change a
   /// borrowed network directly, call weights_changed() afterwards, and call send_weights() before you read weights from
   /// it that were written through tensors. See adapter.hpp.
   template <class Net>
   [[nodiscard]] static Layer adapt(Net&& net);
-  /// Loads a network from a file that Juice or coldpress wrote. It throws if any part cannot be loaded. It is defined
-  /// in coldpress::persist.
+  /// Loads a network from a file that Juice or coldpress wrote. Throws as persist::read_model and persist::layer_of do.
+  /// It is defined in coldpress::persist.
   static Layer load(Backend const& backend, std::string const& path, LoadOptions options = {});
-  /// Writes the config and the weights as Juice does. If it fails, the old file remains. It is defined in
-  /// coldpress::persist.
+  /// Writes the config and the weights as Juice does. Throws as persist::write_model does; then the old file remains.
+  /// It is defined in coldpress::persist.
   void save(std::string const& path) const;
 
   Layer(LayerConfig config, std::unique_ptr<Executable> executable);
@@ -46,14 +46,17 @@ class Layer {
   /// extent; they are kept until backward. A loss, or a container that ends in one, takes predictions and targets. The
   /// outputs are in the order of the config's outputs and belong to the layer; the next call replaces them. A tensor
   /// that you keep retains its values. The outputs of a layer on a GPU stay there until they are read. Until they are
-  /// written or destroyed, they and the layer must not be used by two threads at a time.
+  /// written or destroyed, they and the layer must not be used by two threads at a time. Throws ShapeError for another
+  /// number of inputs, or for one that is not a minibatch of samples of its shape.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});
   }
   SharedTensor const& forward(SharedTensor const& input) { return forward(std::span{&input, 1})[0]; }
   /// Computes the gradients of the inputs, which are returned, and of the weights, from those of the outputs. A loss
-  /// layer takes no gradients; it returns those of the predictions and, if its loss has one, of the targets.
+  /// layer takes no gradients; it returns those of the predictions and, if its loss has one, of the targets. Throws
+  /// ShapeError if there was no forward in training mode before, or if a gradient does not have the shape of its
+  /// output.
   std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients = {});
   SharedTensor const& backward(SharedTensor const& output_gradient) {
     return backward(std::span{&output_gradient, 1})[0];
@@ -68,9 +71,9 @@ class Layer {
   std::span<SharedTensor const> input_gradients() const { return input_gradients_.now; }
 
   /// A copy of a tensor whose values stay on this network's GPU. It can be given to forward, evaluate, backward and a
-  /// solver's train_minibatch any number of times, and these then copy nothing from the host. The values are checked
-  /// here, once. If it is written through read_write or write_only, it becomes a tensor of the host. For a network on
-  /// the host, this returns the tensor itself.
+  /// solver's train_minibatch any number of times, and these then copy nothing from the host. What checks need to know
+  /// of the values is found out here, once. If it is written through read_write or write_only, it becomes a tensor of
+  /// the host. For a network on the host, this returns the tensor itself.
   SharedTensor upload(SharedTensor const& tensor) const;
 
   /// The same for samples one after another, without tensors, for use where every nanosecond counts. `x` must exist

@@ -55,7 +55,7 @@ struct SequentialConfig {
   static constexpr std::string_view name = "sequential";
   std::vector<LayerConfig> layers;
   std::vector<ShapedInput> inputs;  // empty: the data determines it
-  bool force_backward = false;
+  bool force_backward = false;      // whether training steps compute the inputs' gradients, too
 
   SequentialConfig& add_layer(LayerConfig layer);
   SequentialConfig& add_input(std::string input, Shape shape);

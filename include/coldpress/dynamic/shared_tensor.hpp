@@ -66,6 +66,7 @@ class SharedTensor {
       refuse("network: a tensor's first extent must be the number of its samples, ", size() / sample, ", but is ",
              shape()[0]);
   }
+  /// The values, which are copied from their home first if that has newer ones. Throws DeviceError if a device fails.
   std::span<float const> read() const {
     std::span<float> const values = state_->here();
     if (state_->behind) {
@@ -107,7 +108,7 @@ class SharedTensor {
     }
   }
   /// Prepares the tensor for the results of the next call: it gets the new shape in the same memory, or is replaced by
-  /// another tensor if somebody else holds it.
+  /// another tensor if the caller still holds it.
   void remake(std::span<Index const> shape) {
     if (is_shared()) {
       *this = without_values({shape.begin(), shape.end()});

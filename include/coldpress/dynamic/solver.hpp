@@ -33,10 +33,11 @@ class Solver {
   Solver(Layer network, SolverConfig config);
 
   /// Takes one step, fused if the network supports it, and returns the network's output, like Layer::forward. The batch
-  /// size is the first extent of x. Throws DataError for labels that are not a class, and for values in the host's
-  /// memory that are not finite; then nothing has changed. Throws DivergenceError if the loss is not finite, and then
-  /// only statistics have changed, or if a weight is not finite after the step (see options().check_every). It does not
-  /// wait for a step on a GPU: there the loss is checked when it is read, and weights are checked by check_finite.
+  /// size is the first extent of x. Throws DataError for labels that are not a class and, unless options().check_every
+  /// is 0, for values that are not finite; then nothing has changed. Throws DivergenceError if the loss is not finite,
+  /// and then only statistics have changed, or if a weight is not finite after the step (see options().check_every). It
+  /// does not wait for a step on a GPU: there the loss is checked when it is read, and weights are checked by
+  /// check_finite.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
     return train_minibatch(std::span{&x, 1}, targets);
   }

@@ -28,7 +28,7 @@ struct FunctionGraph : LayerGraph {
   using Types = Layers;
 };
 
-/// Gives inputs a name that have none, and layers and shared weights theirs.
+/// Gives names to inputs that have none, copies those of the nodes to the layers, and names shared weights.
 void name_layers(LayerGraph& graph);
 /// The config of a finished graph.
 [[nodiscard]] LayerConfig config_of(std::string name, LayerGraph graph);

@@ -86,7 +86,7 @@ class ConfusionMatrix {
   Window<Sample> window_;
 };
 
-/// For example "9/10 = 90.00%".
+/// An accuracy as text, for example "9/10 = 90.00%".
 inline std::string to_string(ConfusionMatrix::Accuracy const& accuracy) {
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.2f%%", 100 * accuracy.value());

@@ -14,7 +14,7 @@
 
 namespace coldpress::detail {
 
-/// Whose parameters a layer has, in addition to its fields.
+/// Says which parameters a layer shares, which its fields do not say.
 struct Sharing {
   std::string_view key = {};  // those of the first layer with this key
   int node = -1;              // or those of this node
@@ -168,7 +168,7 @@ class GraphBuilder {
     at(about_, node).used = true;
     graph_.outputs.push_back(node);
   }
-  /// Finishes the graph: calls each layer that has no name after its type, with the next number that no given name has,
+  /// Finishes the graph: names each layer that has no name after its type, with the next number that no given name has,
   /// and refuses labels that are not an input and parameters that nothing depends on.
   constexpr void finish() {
     graph_.first_parameter.push_back(parameter_count());

@@ -26,7 +26,7 @@ struct PlanSize {
   Index state = 0;      // values per sample that are carried from call to call
   bool streams = true;
   Buffer input_gradients[max_network_inputs] = {};  // without padding, as the user sees them; unused: none arrives
-  bool reaches_all = true;                          // all input gradients that were requested are used
+  bool reaches_all = true;                          // a gradient arrives at every input for which one was requested
   bool reads[max_network_inputs + 1] = {};          // whether anything that is needed reads this input
   Index steps = 0;                                  // the cost of planning: buffers visited while placing others
 };
@@ -412,7 +412,7 @@ class Planner {
 }  // namespace detail
 
 /// Plans a network. `outputs` are the nodes that are its results. Writes the groups and, for every node, the group that
-/// computes its value (-1 - k for input k). Both spans must be as long as nodes, and the groups must be
+/// computes its value (-1 - k for input k). Both views must be as long as `nodes`, and the groups must be
 /// default-initialised.
 constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
                              View<int> group_of) {

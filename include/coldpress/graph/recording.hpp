@@ -1,7 +1,8 @@
 // Records a network's function, which the compiler runs twice.
 #pragma once
 
-// The first run counts. In the second, GraphBuilder records nodes, names and parameters, and this file every layer.
+// The first run counts. In the second, GraphBuilder records nodes, names and parameters, and Recorded keeps every
+// layer.
 
 #include <coldpress/graph/graph_builder.hpp>
 #include <coldpress/graph/missing_members.hpp>
@@ -10,7 +11,7 @@ namespace coldpress::detail {
 
 inline constexpr int max_nodes = 1024;
 
-/// The numbers of a network's parts. `layers` has one number per type of the list.
+/// How many parts of each kind a network has. `layers` has one number per type of the list.
 template <int types>
 struct Counts {
   int nodes = 0, parameters = 0, inputs = 0, outputs = 0;
@@ -22,7 +23,7 @@ constexpr int size_of(TypeList<Layers...>) {
   return sizeof...(Layers);
 }
 
-/// The first run, which computes shapes and numbers.
+/// The first run, which computes shapes and counts parts.
 template <class List>
 struct Counter {
   using Types = List;

@@ -1,4 +1,4 @@
-// Which of a stream's recorded calls are one pass over its values.
+// Decides which of a stream's recorded calls become one pass over its values.
 #pragma once
 
 #include <coldpress/kernels/table.hpp>
@@ -34,13 +34,13 @@ inline SignalMap<> row_map(In x, Out y, PostOps<ErasedChain, float> const& post_
   return {{{x.data, x.columns, nullptr, 1}, {y.data, writable(y), nullptr, 1}, as_signal}};
 }
 
-/// Whether writing one signal leaves the other as it is. One in a ring has memory of its own.
+/// Whether writing one signal leaves the other as it is. A signal in a ring has memory of its own.
 inline bool apart(Signal<float const> const& a, Signal<float const> const& b) {
   if (!a.data || !b.data) return true;
   if (a.mask || b.mask) return a.data != b.data;
   return a.data + a.features * a.pitch <= b.data || b.data + b.features * b.pitch <= a.data;
 }
-/// Whether writing a signal leaves all as it is that a step reads.
+/// Whether writing a signal leaves everything that a step reads as it is.
 template <class Step>
 bool apart(Signal<float const> const& written, Fused<Step> const& step) {
   return apart(written, input_of(step)) && apart(written, other_of(step)) && apart(written, step.mixed.x) &&
@@ -51,8 +51,8 @@ bool adds(PostOps const& post_ops) {
   return post_ops.join.other && post_ops.join.op.id == operation_id<Add>;
 }
 
-/// A convolution, and then the sum of its value and a product of one value by the weights of `next`: lets the
-/// convolution compute that, too, and returns whether it can.
+/// If `next` adds to the value of the convolution `first` the product of one value with the weights of `next`, lets
+/// `first` compute that sum, too. Returns whether it does.
 template <class Step>
 bool fuse(Fused<Step>& first, Fused<Step> const& next) {
   bool const plain = first.post_ops.chain.length == 0 && !first.post_ops.join.other && !first.mixed.weight &&
@@ -64,8 +64,8 @@ bool fuse(Fused<Step>& first, Fused<Step> const& next) {
   write_like(first, next), first.post_ops = next.post_ops, first.post_ops.join = {};
   return true;
 }
-/// A convolution, and then the sum of its value and another. `between` is null, or a convolution that is computed
-/// between the two.
+/// The same for a sum `next` of the value of the convolution `first` and another value. `between` is null, or a
+/// convolution that is computed between the two.
 template <class Step>
 bool fuse(Fused<Step>& first, std::type_identity_t<Fused<Step>> const* between, SignalMap<> const& next) {
   if (first.total.y.data || next.post_ops.chain.length > 0 || !adds(next.post_ops)) return false;

@@ -1,5 +1,4 @@
-// Layers that compute in loops of their own, as ready-made kernels: their functions are compiled for each instruction
-// set, with passes in which nothing is a constant.
+// Layers that compute in loops of their own, as kernels that are compiled for each instruction set, without constants.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
@@ -33,7 +32,8 @@ using LoopTargets = std::conditional_t<OneInput<L>, Out, std::array<Out, max_inp
 template <class L>
 using LoopParameters = std::array<float const*, most_parameters<L>()>;
 
-/// The passes. What follows such a layer, its operations and derivatives, is computed apart from it.
+/// The types of the passes. Pointwise operations that follow such a layer, and their derivatives, are computed
+/// separately.
 template <class L>
 using LoopForward = ForwardPass<coldpress::detail::Asked<L>, LoopValues<L>, LoopParameters<L>, Out,
                                 PostOps<Chain<>, float, NoJoin>, float>;

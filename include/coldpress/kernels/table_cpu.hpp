@@ -71,7 +71,7 @@ struct TableCpu : Layout, Context, Networks {
     FusedBlock const step{signal_convolution(g, x, weight, bias, y, post_ops, most)};
     if (!tape || !tape->fuse_product(step)) take(step, *streaming);
   }
-  // For a layer whose backward pass it is.
+  // For a layer whose backward pass is a convolution.
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 PostOps<Chain<>, float, NoJoin> const&, std::nullptr_t) const {
     convolve(g, x, weight, bias, y, PostOps<ErasedChain, float>{}, static_cast<float*>(nullptr));

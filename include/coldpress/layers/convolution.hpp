@@ -10,7 +10,8 @@ namespace coldpress {
 /// width of filter_shape}, b the shape {num_output}, and the output the shape {num_output, height, width}.
 ///
 /// There are `padding` zeros before each axis and `padding_after` behind it, by default as many. With `same` there are
-/// as many as give extent / stride outputs, rounded up, and an odd one is behind the axis.
+/// as many as are needed for extent / stride outputs, rounded up; if their number is odd, one more is behind the axis
+/// than before it.
 ///
 /// A sequence {steps, features} is convolved along its steps. The output is {steps, num_output}, and W has the shape
 /// {num_output, features / groups, filter_shape}. A sample {features} is one step. Usually it is causal: output step t
@@ -24,7 +25,7 @@ struct Convolution {
   PerAxis stride = 1;
   PerAxis padding = 0;                      // zeros before an axis; a causal sequence has its own
   PerAxis padding_after = PerAxis::none();  // zeros after it; none: as many as before
-  bool same = false;                        // as many zeros as keep the extents, but for the stride
+  bool same = false;                        // as many zeros as keep the extents where the stride is 1
   bool causal = true;                       // of sequences
   PerAxis dilation = 1;                     // distance between neighbouring taps
   Index groups = 1;  // number of groups of channels and outputs; an output reads only its group's
@@ -101,7 +102,7 @@ struct Convolution {
 
   constexpr Index past(Shape const& in) const { return comes_in_parts(in) ? geometry(in).past() : 0; }
 
-  /// A stream's step is inlined, and needs all that the compiler knows.
+  /// A stream's step is inlined, so its variant is the whole geometry.
   template <PassKind kind>
   constexpr auto variant(Shape const& in) const {
     if constexpr (kind == PassKind::stream) {

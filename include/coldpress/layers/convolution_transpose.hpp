@@ -7,11 +7,11 @@
 
 namespace coldpress {
 
-/// PyTorch's ConvTranspose2d of images {channels, height, width}: each value adds itself times a filter to num_output
-/// planes, `stride` values from where the value before it does. W has the shape {channels, num_output / groups, height
-/// and width of filter_shape}, b the shape {num_output}. The output is {num_output, height, width}, with
-/// (in - 1) stride + (filter - 1) dilation + 1 + output_padding - 2 padding values on an axis. It is the gradient of a
-/// Convolution with respect to its input; a max_norm of W bounds the filters of each input channel.
+/// PyTorch's ConvTranspose2d of images {channels, height, width}: each value, times a filter, is added to num_output
+/// planes, `stride` places further than the value before it. W has the shape {channels, num_output / groups, height and
+/// width of filter_shape}, b the shape {num_output}. The output is {num_output, height, width}, with (in - 1) stride +
+/// (filter - 1) dilation + 1 + output_padding - 2 padding values on an axis. It is the gradient of a Convolution with
+/// respect to its input; a max_norm of W bounds the filters of each input channel.
 ///
 /// A sequence {steps, features} becomes {steps, num_output} in the same way, as in PyTorch's ConvTranspose1d, with a W
 /// of the shape {features, num_output / groups, filter_shape}. It is not causal, and has no streams.
@@ -27,7 +27,8 @@ struct ConvolutionTranspose {
   bool has_bias = true;
   Weight weight = {}, bias = {};  // initially Glorot, and 0
 
-  /// That of the Convolution from the output to the input, for a sample shape that output_shape has accepted.
+  /// The geometry of the Convolution that maps the output to the input, for a sample shape that output_shape has
+  /// accepted.
   template <class Needs = Require>
   constexpr ConvolutionGeometry geometry(Shape const& in, Needs require = {}) const {
     auto const axis = [&](Index extent, int a) {

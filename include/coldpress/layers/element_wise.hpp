@@ -135,7 +135,7 @@ struct Divide {
   bool operator==(Divide const&) const = default;
 };
 /// The larger of a and b, element by element (PyTorch's maximum). Where they are equal, each gets half of the gradient.
-/// If one is NaN, y is.
+/// If one of them is NaN, y is NaN.
 struct Max {
   static constexpr std::string_view name = "max";
   template <class Needs = Require>

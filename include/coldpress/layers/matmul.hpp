@@ -1,4 +1,4 @@
-// The layer Product: products of the matrices in two inputs.
+// The layer MatMul: products of the matrices in two inputs.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

@@ -21,7 +21,7 @@ struct Axes {
   }
   template <class... More>
   constexpr Axes(int first, More... more) : order{first, static_cast<int>(more)...}, count(1 + sizeof...(More)) {}
-  /// From the members, the form in which nvcc writes a constant.
+  /// Constructs it from its members. nvcc writes template arguments in this form.
   constexpr Axes(int const (&all)[max], int given) : count(given) {
     for (int a = 0; a < max; ++a) order[a] = all[a];
   }

@@ -30,7 +30,7 @@ struct Reduce {
     require(!selects() || extent <= Index{1} << 24, "reduce: an axis with a maximum may have at most 2^24 values");
     return require.failed() ? in : without_axis(in, axis);
   }
-  /// Of a maximum, its place on the axis. Of a product, for each value the product of the others.
+  /// For a maximum or a minimum, its place on the axis. For a product, the product of the others for each value.
   constexpr Index memory(Shape const& in) const {
     return selects() ? Along{in, axis}.lines() : operation == ReduceOperation::prod ? in.size() : 0;
   }

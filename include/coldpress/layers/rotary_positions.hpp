@@ -9,12 +9,11 @@
 namespace coldpress {
 
 /// Turns pairs of features of samples {steps, features} by the angle t / base^(2i / rotated) at step t (Su et al.
-/// 2021), so that products of queries and keys depend on their distance alone: y[a] = x[a] cos - x[b] sin, and y[b] =
-/// x[b] cos
-/// + x[a] sin. A step consists of heads of `size` features. Of the first `heads` of them, the first `rotated` features
-/// are turned; everything else is passed on, for instance values that lie behind queries and keys. Pair i is features i
-/// and i + rotated / 2 of a head, as in Llama, or 2i and 2i + 1 if `interleaved`. A sample {features} is one step. A
-/// stream goes on counting from call to call, up to 2^24 steps.
+/// 2021), so that products of queries and keys depend on their distance alone: for each pair (a, b), y[a] = x[a] cos -
+/// x[b] sin, and y[b] = x[b] cos + x[a] sin. A step consists of heads of `size` features. Of the first `heads` of them,
+/// the first `rotated` features are turned; everything else is passed on, for instance values that lie behind queries
+/// and keys. Pair i is features i and i + rotated / 2 of a head, as in Llama, or 2i and 2i + 1 if `interleaved`. A
+/// sample {features} is one step. A stream goes on counting from call to call, up to 2^24 steps.
 struct RotaryPositions {
   static constexpr std::string_view name = "rotary_positions";
   Index size = 0;     // features of a head; 0: all

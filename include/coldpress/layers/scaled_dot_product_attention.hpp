@@ -1,4 +1,4 @@
-// The layer ScaledDotProductAttention: each step of a sequence is a mean of values, weighted by what it asks for.
+// The layer ScaledDotProductAttention: each step is a mean of values, weighted by how well keys match its query.
 #pragma once
 
 #include <coldpress/core/attention.hpp>
@@ -16,7 +16,7 @@ namespace coldpress {
 struct ScaledDotProductAttention {
   static constexpr std::string_view name = "scaled_dot_product_attention";
   Index heads = 1;
-  Index kv_heads = 0;   // each serves as many query heads (Ainslie et al. 2023); 0: one per query head
+  Index kv_heads = 0;   // heads / kv_heads query heads share each (Ainslie et al. 2023); 0: one per query head
   bool causal = false;  // whether a step sees only keys up to its own number
   Index window = 0;     // with `causal`: how many keys a step sees at most, its own included; 0: all. A stream, which
                         // needs it, keeps that many keys and values

@@ -182,7 +182,7 @@ struct StftLoss {
 
     for (Index frame = 0; frame < frames; ++frame) {
       transform(frame);
-      // In the place of y + i t come the derivatives by them, as the transform of dy + i dt.
+      // Replaces the transform of y + i t by that of the gradients dy + i dt.
       thread_group.each(half + 1, [&](Index k) {
         Bin const b = bin(re, im, k, size);
         double const apart = b.of_y - b.of_t, side = sign(apart, rounding * b.of_t) * share;
@@ -209,7 +209,7 @@ struct StftLoss {
       Index const end = freestanding::min(size, s.steps - place(frame, 0));
       thread_group.each(freestanding::max<Index>(end - before, 0),
                         [&](Index i) { add(before + i, place(frame, before + i)); });
-      // What is mirrored goes to steps that have got something already.
+      // One thread does this, because several mirrored places may be added to the same step.
       if (before > 0 || end < size) {
         thread_group.each(1, [&](Index) {
           for (Index i = 0; i < size; ++i)

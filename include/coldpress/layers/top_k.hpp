@@ -8,9 +8,9 @@
 
 namespace coldpress {
 
-/// The k largest values along an axis, the largest first, whose extent becomes k (the values of PyTorch's and ONNX'
-/// topk). Of equal values, the first one comes first; a NaN counts as larger than every number. The gradient goes to
-/// the places that the values come from.
+/// The k largest values along an axis, the largest first; the extent of the axis becomes k (the values of PyTorch's
+/// topk and of ONNX' TopK). Of equal values, the first one comes first; a NaN counts as larger than every number. The
+/// gradient goes to the places that the values come from.
 struct TopK {
   static constexpr std::string_view name = "top_k";
   Index k = 1;

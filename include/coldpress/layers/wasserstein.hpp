@@ -37,8 +37,8 @@ struct Wasserstein {
     double memory[workspace];
     return sample_by(OneThread{}, memory, in, y, t, dy, dt);
   }
-  /// The same by several threads, which share `workspace` numbers of memory. team.each(n, f) calls f(i) for all i below
-  /// n before any thread goes on, and team.sum(n, f) sums the results.
+  /// The same by several threads, which share `workspace` numbers of memory. thread_group.each(n, f) calls f(i) for all
+  /// i below n before any thread goes on, and thread_group.sum(n, f) returns the sum of f(i).
   template <class ThreadGroup, class T>
   constexpr T sample_by(ThreadGroup const& thread_group, double* memory, Shape const& in, T const* y, T const* t, T* dy,
                         T* dt) const {

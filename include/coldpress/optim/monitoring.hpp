@@ -12,7 +12,7 @@
 
 namespace coldpress {
 
-/// Whether small or large values of a number are good.
+/// Whether lower or higher values of a metric are better.
 enum class Better { lower, higher };
 constexpr auto spellings(Better) { return std::array<std::string_view, 2>{"lower", "higher"}; }
 

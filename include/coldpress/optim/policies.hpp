@@ -117,15 +117,16 @@ struct OneCycle {
   }
 };
 
-/// A policy in a list: for so many iterations, which it counts from 0, with this factor of the base.
+/// A policy in a list. It holds for `iterations` iterations, which it counts from 0, and its base is multiplied by
+/// `factor`.
 struct Stage {
   Index iterations = none;
   Policy policy = {};
   float factor = 1;
   static constexpr Index none = std::numeric_limits<Index>::min();  // the stage that is not there
 };
-/// One policy after another. The last one never ends, whatever its iterations. A policy may be a Staged, too, of which
-/// then as many iterations count as its stage has; there are at most 8 stages in all.
+/// One policy after another. The last one never ends, whatever its iterations. A policy may itself be a Staged, which
+/// is cut off after the iterations of its stage; there are at most 8 stages in all.
 struct Staged {
   Policy all;
   constexpr Staged(Stage const& a, Stage const& b = {}, Stage const& c = {}, Stage const& d = {}, Stage const& e = {},

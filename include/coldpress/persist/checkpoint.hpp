@@ -16,7 +16,7 @@ struct Series {
   bool operator==(Series const&) const = default;
 };
 
-/// What something that takes part in a training has to remember, such as a callback.
+/// What a part of a training, such as a callback, has to remember.
 struct State {
   std::vector<double> numbers = {};
   std::vector<NamedTensor> tensors = {};

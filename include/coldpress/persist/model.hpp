@@ -19,9 +19,9 @@ struct NamedTensor {
   bool operator==(NamedTensor const&) const = default;
 };
 
-/// Something known of a network beside its layers. Both are UTF-8 without control characters.
+/// Something known about a network besides its layers. Key and value are UTF-8 without control characters.
 struct Entry {
-  std::string key;  // not empty, and there once
+  std::string key;  // not empty, and unique
   std::string value;
   bool operator==(Entry const&) const = default;
 };

@@ -11,7 +11,8 @@ namespace coldpress {
 namespace persist {
 
 /// The weights of a model in the order of its config's layers, each in the form that the network expects. Throws
-/// FormatError if a weight is missing (a missing bias is zero), has another shape, or belongs to no layer.
+/// FormatError if a weight is missing (a missing bias is zero), has another shape, or belongs to no layer, and
+/// MismatchError if a weight that layers share has other values in one of them.
 std::vector<std::vector<float>> weights_in_order(Model const& model);
 
 /// The same, after checking that the model's config is `expected`. Throws MismatchError, which names the first
@@ -62,13 +63,13 @@ void write_weights(Net& net, std::vector<std::vector<float>> const& weights) {
     net.write_weight(i, converted);
   }
 }
-/// Loads a model into a network of the same config, completely or not at all.
+/// Loads a model into a network of the same config, completely or not at all. Throws as weights_of_type does.
 template <class Net>
 void load_model(Net& net, Model const& model) {
   write_weights(net, weights_for<Net>(model));
 }
-/// Builds the network that a model describes, if all of its weights are present. `input` is the shape of one sample,
-/// for models that do not say it.
+/// Builds the network that a model describes, with its weights. `input` is the shape of one sample, for models that do
+/// not say it. Throws as weights_in_order and dynamic::Layer::from_config do.
 [[nodiscard]] dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model,
                                       std::optional<Shape> input = {}, std::uint64_t seed = 0);
 
@@ -128,7 +129,7 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
                                                                             bool accumulates);
 
 /// Puts a solver where the checkpoint left off, so that its next step is the one that would have come next. Either
-/// everything is restored or nothing.
+/// everything is restored or nothing. Throws as check_optimizer, buffers_in_order and weights_of_type do.
 template <class Solver>
 void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
@@ -149,9 +150,10 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   if (!checkpoint.random_state.empty()) solver.network().set_seed(checkpoint.random_state[0]);
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
 }
-/// The same for a solver of a config. Its network must have the checkpoint's seed.
+/// The same for a solver of a config. Throws MismatchError, too, if its network does not have the checkpoint's seed.
 void resume(dynamic::Solver& solver, Checkpoint const& checkpoint);
-/// A solver in the state that the checkpoint recorded.
+/// A solver in the state that the checkpoint recorded. Throws as resume, dynamic::Layer::from_config and
+/// dynamic::Solver's constructor do.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 
 }  // namespace persist

@@ -126,7 +126,8 @@ class BlockStream : public ProgramStream<Program, Backend> {
       if (plan_.windows[v] > 0) values_[v].data = state_.data() + places[v];
     }
   }
-  /// Moves on by a block. What is at the end of a ring, or beyond it, is repeated before its beginning and at it.
+  /// Moves on by a block. The values of the block that are in the last `most` places of a ring are copied to before its
+  /// beginning, and those beyond its end to its beginning.
   void advance() {
     for (Signal<T> const& ring : values_) {
       Index const size = ring.mask + 1, place = ring.data ? ring.place() : 0, end = place + clock_.steps;

@@ -1,10 +1,9 @@
 // Decides whether layers, statistics and updates are computed by their own functions or by the backend.
 #pragma once
 
-// Their own functions use a backend's primitives. A backend with takes_layers has functions of the names below
+// Their own functions use a backend's primitives. A backend with takes_layers has functions with the names below
 // (concepts::LayerBackend) and computes the whole layer; one with ready-made kernels does so for layers that compute in
-// loops. The executor makes the same decision in one more place, where
-// a function in between would cost instructions.
+// loops. The executor makes the same decision in one more place, where a function in between would cost instructions.
 
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/node.hpp>
@@ -42,7 +41,7 @@ __attribute__((noinline)) void forward_of_any(Backend const& backend, L const& l
 
 }  // namespace detail
 
-/// The functions of one backend.
+/// Each function calls either the backend's function of the same name, or that of the layer, statistic or update.
 template <class Backend>
 struct ComputedBy {
   static constexpr bool whole = takes_layers<Backend>;

@@ -9,7 +9,7 @@
 
 namespace coldpress {
 
-/// A program of which a stream's passes are made, and what the stream needs beside it. The program and the parameters
+/// A program of which a stream's passes are made, and what the stream needs besides. The program and the parameters
 /// must stay where they are.
 template <class Program, class Backend>
 class ProgramStream : public StreamPasses<typename Backend::Scalar> {

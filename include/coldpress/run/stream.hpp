@@ -65,14 +65,15 @@ class BasicStream {
     std::fill(values.begin(), values.end(), T{});
   }
   /// Starts a new sequence and gives it silence until that has no more effect: for past() steps, or, through a network
-  /// that never forgets, until nothing changes or for `limit` steps. Returns the number of steps.
+  /// that never forgets, until nothing changes; but for no more than `limit` steps. Returns the number of steps.
   Index warm_up(Index limit = Index{1} << 20) {
     reset();
     return passes_->warm_up(limit);
   }
   /// The number of earlier steps on which an output depends; endless_past if it depends on all.
   Index past() const { return passes_->past(); }
-  /// What the layers remember of the sequence. It fits every stream of the network that was made for as many steps.
+  /// What the layers remember of the sequence. It fits every stream of the network that was made for as many steps;
+  /// restore throws ShapeError for a state of another size.
   std::span<T const> state() const { return passes_->state(); }
   void restore(std::span<T const> state) {
     auto const to = passes_->state();

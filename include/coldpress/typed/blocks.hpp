@@ -39,8 +39,9 @@ constexpr auto linear_by_step(Value<Recorder> x, Index units) {
 }
 
 /// The basic block of a residual network with batch normalisation (ResNet v1, He et al. 2016): two 3 x 3 convolutions
-/// to `channels`, the first with the stride, each without a bias and with a BatchNormalization. With another number of
-/// channels or a stride, the skip connection is a 1 x 1 convolution with one, too.
+/// to `channels`, the first with the stride, each without a bias and with a BatchNormalization. If the number of
+/// channels or the stride changes the shape, the skip connection is a 1 x 1 convolution, followed by a
+/// BatchNormalization, too.
 template <class Recorder>
 constexpr auto basic_residual(Value<Recorder> x, Index channels, Index stride = 1) {
   auto const normalized = [&](Value<Recorder> from, Index filter, Index step) {
@@ -92,8 +93,8 @@ constexpr Value<Recorder> unet(Value<Recorder> x, Index channels, int depth) {
   return twice(concat(here, above));
 }
 
-/// A layer of a WaveNet, which `wavenet_layer` makes: from its gated values y {steps, features} follow those for the
-/// next layer, and those that are added to what the other layers give.
+/// The result of `wavenet_layer`: its input x and its gated values y, both {steps, features}. The input of the next
+/// layer and the skip output, which is added to those of the other layers, are computed from y.
 template <class Recorder>
 struct WaveNetLayer {
   Value<Recorder> x, y;
@@ -110,7 +111,7 @@ constexpr auto wavenet_layer(Value<Recorder> x, Index dilation, Index taps = 2) 
   return WaveNetLayer<Recorder>{x, (x | causal | TanH{}) * (x | causal | Sigmoid{})};
 }
 
-/// Attention as a function's caller asks for it: by all its options, or by the number of its heads alone.
+/// The options of an attention, for callers that give all of them or the number of heads alone.
 constexpr ScaledDotProductAttention attention_of(ScaledDotProductAttention const& options) { return options; }
 constexpr ScaledDotProductAttention attention_of(Index heads) { return {.heads = heads}; }
 
@@ -150,7 +151,7 @@ struct GptOptions {
   Index features = 128;
   Index layers = 4;
   Index heads = 4;
-  Index kv_heads = 0;  // each serves as many query heads; 0: one per query head
+  Index kv_heads = 0;  // heads / kv_heads query heads share each; 0: one per query head
   Index hidden = 512;  // units between the two Linears of a layer
   Index window = 128;  // steps that a step sees at most, its own included, also in a stream
 };

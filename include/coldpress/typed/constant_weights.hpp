@@ -30,7 +30,7 @@ struct WeightsOf {
   alignas(alignment) T values[size > 0 ? size : 1] = {};
 };
 
-/// Memory that belongs to somebody else.
+/// Memory that another object owns.
 template <class T>
 class BorrowedMemory {
  public:

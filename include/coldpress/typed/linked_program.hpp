@@ -119,7 +119,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     });
   }
 
-  /// The maximum number of kernel calls in a pass over one sample; 0 if the pass is not only such calls.
+  /// The maximum number of kernel calls in a pass over one sample; 0 if the pass does anything else.
   static constexpr Index calls = [] {
     Index sum = 0;
     for (int k = 0; k < static_cast<int>(Graph::outputs.size()); ++k) {

@@ -99,8 +99,9 @@ class Network {
 
   /// Initialises the parameters by the layers' fillers and the seed. `transfer` says where the network is; for a GPU,
   /// on which device.
-  explicit Network(std::uint64_t seed = 0, Transfer const& transfer = {}, WeightsStart start = WeightsStart::filled)
-  requires(!has_constant_weights<BackendType>) : transfer_(transfer), seed_(seed) {
+  explicit Network(std::uint64_t seed = 0, Transfer const& transfer = {},
+                   WeightsStart start = WeightsStart::filled) requires(!has_constant_weights<BackendType>)
+      : transfer_(transfer), seed_(seed) {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count && start == WeightsStart::filled; ++i) {
       RandomStream const stream{seed, 0, std::string_view{weight_name(i)}};
@@ -205,6 +206,8 @@ class Network {
     }
   }();
   /// Forward that keeps what backward needs. `step` is the position in the random stream of Dropout; it starts at 1.
+  /// Throws ShapeError for a step of 0, and for an expression that is not in memory, because backward reads the input
+  /// again.
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
     static_assert(trains,
@@ -225,7 +228,8 @@ class Network {
   }
   /// Computes the gradients from those of the outputs, which are a std::tuple if there are several. Returns the
   /// gradient of the first input. Those of other inputs and of the parameters are in the workspace. The inputs that
-  /// were given to forward_training must still exist.
+  /// were given to forward_training must still exist. Throws ShapeError unless it comes once after each
+  /// forward_training, with gradients of the outputs' shapes.
   template <class DY>
   Samples<T> backward(DY const& dy, TrainingWorkspace& workspace) const {
     auto const gradients = detail::all_samples<T>(dy);
@@ -265,7 +269,8 @@ class Network {
     return count;
   }();
 
-  // The weights in canonical order and shape, named as in a file: linear1-0 {out, in} and linear1-0-bias.
+  // The weights in canonical order and shape, named as in a file: linear1-0 {out, in} and linear1-0-bias. Reading and
+  // writing throw ShapeError for another number of values, or if there is no weight i.
   static constexpr int weight_count = Graph::parameters.owners;
   static constexpr Name weight_name(int i) {
     Name name = Graph::names[Graph::parameters.node[Graph::weights[i]]];
@@ -315,7 +320,7 @@ class Network {
   Transfer const& transfer() const { return transfer_; }
   /// Copies samples or targets to the network's GPU, where they stay as long as the returned object exists. forward,
   /// evaluate, train_minibatch and the others accept that object instead of values on the host, and then copy nothing.
-  /// The values are checked here, once.
+  /// What checks need to know of the values is found out here, once.
   template <class X>
   auto upload(X const& x) const requires requires(Transfer const& on, std::span<T const> values) {
     on.upload(values);
@@ -485,8 +490,7 @@ class Network {
     explicit Nothing(Transfer const&) {}
   };
   [[no_unique_address]] Transfer transfer_;
-  using Parameters =
-      std::conditional_t<has_constant_weights<BackendType>, BorrowedMemory<T>, Memory<parameter_size>>;
+  using Parameters = std::conditional_t<has_constant_weights<BackendType>, BorrowedMemory<T>, Memory<parameter_size>>;
   Parameters parameters_ = transfer_.template memory<Parameters>();
   Workspace workspace_{transfer_};
   State state_{transfer_};

@@ -6,7 +6,7 @@
 namespace coldpress {
 
 namespace detail {
-/// The numbers of a network's parts, from the first run.
+/// How many parts of each kind a network has, from the first run.
 template <class Net, Inputs in>
 constexpr auto counted() {
   Counter<typename ListOf<Net>::type> counter{};

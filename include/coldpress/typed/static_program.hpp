@@ -190,14 +190,15 @@ struct StaticProgram {
     constexpr int head = group(g).head;
     return Flag<(head >= 0 && planned.nodes[head < 0 ? 0 : head].state > 0)>{};
   }
-  /// The variant of the group's head, as a type. nvcc needs the concept, and the layer as a function returns it.
+  /// The variant of the group's head, as a type. nvcc needs the concept has_variant, and the type of the layer as
+  /// layer<node>() returns it.
   template <PassKind kind, int g>
   static constexpr auto variant(Number<g>) {
     constexpr int node = planned.groups[g].head;
     if constexpr (node >= 0) {
       using L = std::remove_cvref_t<decltype(layer<node>())>;
       if constexpr (has_variant<L, kind>) {
-        // A GPU's kernel is compiled for one network, so it is given what a stream's step is where that tells more.
+        // A GPU's kernel is compiled for one network, so it gets the variant of a stream's step where that says more.
         constexpr bool as_stream =
             many_threads<Backend> && !std::is_same_v<VariantOf<L, PassKind::stream>, VariantOf<L, kind>>;
         constexpr PassKind asked = as_stream ? PassKind::stream : kind;

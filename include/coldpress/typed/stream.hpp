@@ -27,8 +27,8 @@ class Stream : public BasicStream<typename Net::T> {
   static_assert(!takes_layers<Backend>, "Stream: a network on a GPU is streamed by step()");
 
  public:
-  /// Allocates all memory of the stream. Calls with more than `most` steps are as right as others; a stream that is
-  /// made for single steps computes these in the least time.
+  /// Allocates all memory of the stream. A call may have more than `most` steps, which are then computed in parts. A
+  /// stream that is made for single steps, 1, computes these in the least time.
   explicit Stream(Net const& network, Index most = steps_at_once) : BasicStream<T>(passes(network, most)) {}
   explicit Stream(Net const&&, Index = 0) = delete;  // a temporary would not last
 

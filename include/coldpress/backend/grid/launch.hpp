@@ -30,8 +30,8 @@ struct ProductBlocks {
   Index count, rows, columns, terms;  // this many products {rows, terms} {terms, columns}
   Index parts;                        // number of parts that the terms of a sum are split into
   Index blocks;
-  bool block_local;  // block-local, computed by every block with samples of its own: `blocks` are its tiles, one after
-                     // another
+  bool block_local;  // whether every block computes it for samples of its own; `blocks` is then the number of tiles
+                     // that a block computes one after another
   constexpr Index multiply_adds() const { return count * rows * columns * terms; }
   bool operator==(ProductBlocks const&) const = default;
 };

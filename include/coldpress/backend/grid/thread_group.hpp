@@ -255,8 +255,8 @@ struct ThreadGroup {
     });
 #endif
   }
-  /// f(team, i, memory) for each i below the count, by a block that does not wait for other blocks before the end.
-  /// `memory` is `size` floats of its shared memory.
+  /// f(thread_group, i, memory) for each i below the count, by a block that does not wait for other blocks before the
+  /// end. `memory` is `size` floats of its shared memory.
   template <class F>
   constexpr void each_block_local(Index count, Index size, F const& f) const {
     ThreadGroup own = *this;
@@ -368,7 +368,7 @@ struct ThreadGroup {
   mutable Kind since_ = Kind::nothing;  // all threads have met
   mutable bool odd_ = false;
 
-  /// The number of this block among those of the team, and the number of blocks.
+  /// The number of this block among those of the group, and the number of blocks.
 #if defined __CUDA_ARCH__
   __device__ Index own_block() const { return block_local ? 0 : static_cast<Index>(blockIdx.x); }
   __device__ Index blocks() const { return block_local ? 1 : static_cast<Index>(gridDim.x); }
@@ -437,7 +437,7 @@ struct ThreadGroup {
 };
 
 #if !defined __CUDACC_RTC__
-/// The estimate for a pass f() of this team; nothing is computed. `products`, unless it is null, receives the matrix
+/// The estimate for a pass f() of this group; nothing is computed. `products`, unless it is null, receives the matrix
 /// products in their order.
 template <class F>
 LaunchEstimate launch_estimate_of(ThreadGroup const&, F const& f, std::vector<ProductBlocks>* products = nullptr) {
