@@ -12,7 +12,7 @@ namespace coldpress::persist {
 namespace {
 
 Checkpoint read(schema::Checkpoint::Reader file) {
-  Checkpoint checkpoint{.model = read_layer(file.getModel())};
+  Checkpoint checkpoint{.model = read_model(file.getModel())};
   read_run(file, checkpoint);
   checkpoint.optimizer_state = read_tensors(file.getOptimizerState(), "optimizerState");
   for (auto const word : file.getRandomState()) checkpoint.random_state.push_back(word);
@@ -27,7 +27,7 @@ Checkpoint read(schema::Checkpoint::Reader file) {
 }
 
 void write(schema::Checkpoint::Builder file, Checkpoint const& checkpoint) {
-  write_layer(file.initModel(), checkpoint.model);
+  write_model(file.initModel(), checkpoint.model);
   write_run(file, checkpoint);
   auto const& state = checkpoint.optimizer_state;
   write_tensors(file.initOptimizerState(list_size(state.size())), state, "optimizerState");

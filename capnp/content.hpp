@@ -13,8 +13,8 @@ namespace coldpress::persist {
 inline constexpr std::size_t max_file = std::size_t{1} << 40;
 
 // These functions ignore the checksum; files that Juice wrote have none.
-Model read_layer(schema::Layer::Reader file, bool of_juice = false);
-void write_layer(schema::Layer::Builder file, Model const& model);
+Model read_model(schema::Layer::Reader file, bool of_juice = false);
+void write_model(schema::Layer::Builder file, Model const& model);
 
 /// A configuration without weights; its batch does not matter. `by_hand` is given for trainings, which people write,
 /// and is the size of their minibatches, or 1 if they do not say it. Then a shape that can be read in two ways is

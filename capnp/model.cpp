@@ -32,7 +32,7 @@ void check_metadata(std::vector<Entry> const& metadata) {
 
 }  // namespace
 
-Model read_layer(schema::Layer::Reader file, bool of_juice) {
+Model read_model(schema::Layer::Reader file, bool of_juice) {
   Model model{.name = text_of(file.getName())};
   with_context([&] { check_text(model.name); }, [](Error& error) { error.in_field("name"); });
   if (!file.hasConfig()) throw FormatError{"has no configuration of a network"};
@@ -52,7 +52,7 @@ Model read_layer(schema::Layer::Reader file, bool of_juice) {
   return model;
 }
 
-void write_layer(schema::Layer::Builder file, Model const& model) {
+void write_model(schema::Layer::Builder file, Model const& model) {
   with_context([&] { check_text(model.name); }, [](Error& error) { error.in_field("name"); });
   file.setName(text_for(model.name));
   write_config(file.initConfig(), model.config, model.batch);
@@ -87,7 +87,7 @@ Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
       if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
       auto const root = message.root<schema::Layer>();
       bool const checksummed = verify_checksum<schema::Layer>(root);
-      Model model = read_layer(root, !checksummed && may_be_juice(root));
+      Model model = read_model(root, !checksummed && may_be_juice(root));
       model.checksummed = checksummed;
       return model;
     });
@@ -104,7 +104,7 @@ std::vector<std::byte> serialize(Model const& model) {
   return translated([&] {
     capnp::MallocMessageBuilder message{words_for(model.weights)};
     auto root = message.initRoot<schema::Layer>();
-    write_layer(root, model);
+    write_model(root, model);
     set_checksum<schema::Layer>(root);
     return to_bytes(message);
   });

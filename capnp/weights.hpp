@@ -23,9 +23,7 @@ inline std::string text(std::vector<Index> const& shape) {
 
 /// A weight as it is written.
 inline NamedTensor tensor_of(dynamic::Executable::Weight const& weight, std::vector<float> values) {
-  std::vector<Index> shape = extents_of(weight.shape);
-  if (shape.size() == 1) shape.insert(shape.begin(), 1);  // Juice writes a bias like this
-  return {weight.name, std::move(shape), std::move(values)};
+  return {weight.name, dynamic::juice_extents(weight.shape), std::move(values)};
 }
 
 [[noreturn]] inline void refuse(dynamic::Executable::Weight const& weight, std::string sentence) {

@@ -16,8 +16,7 @@ namespace coldpress::convert::nam {
 
 // What a model may have. Real ones have some 16 channels and 10,000 weights.
 constexpr Index max_channels = 4096, max_taps = Index{1} << 20, max_dilation = Index{1} << 20, max_layers = 1024;
-constexpr Index max_history = Index{1} << 26;  // numbers that a stream keeps: 256 MiB
-constexpr int max_networks = 8;                // one inside another
+constexpr int max_networks = 8;  // one inside another
 
 /// A pointwise layer; or, with slopes, a PReLU with one for each channel, of which several layers are made.
 struct Activation {

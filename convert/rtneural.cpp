@@ -14,7 +14,6 @@ using json::Json, json::Node;
 using keras::numbers;
 
 constexpr Index max_features = 1 << 16, max_taps = 1 << 20, max_layers = 1024;
-constexpr Index max_history = Index{1} << 26;  // numbers that a stream keeps: 256 MiB
 
 constexpr std::array<std::string_view, 9> types{
     "dense", "time-distributed-dense", "conv1d", "conv2d", "gru", "lstm", "prelu", "batchnorm2d", "batchnorm"};

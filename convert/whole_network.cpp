@@ -11,9 +11,7 @@ namespace coldpress::convert {
 persist::Model model_of(dynamic::LayerConfig config, Weights const& weights) {
   std::vector<persist::NamedTensor> tensors;
   for (auto const& weight : dynamic::weights_of(config)) {
-    auto shape = persist::extents_of(weight.shape);
-    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // as in every file
-    tensors.push_back({weight.name, std::move(shape), weights.find(weight.name)->second});
+    tensors.push_back({weight.name, dynamic::juice_extents(weight.shape), weights.find(weight.name)->second});
   }
   return {.name = "network", .config = std::move(config), .weights = std::move(tensors)};
 }

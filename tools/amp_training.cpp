@@ -157,10 +157,10 @@ void train_amp(AmpOptions const& options) {
                                      .charts = {{"What was held out, and what the model makes of it", charts}}}});
   }
   trainer.every(train::steps(1), [&progress](Trainer& now) {
-    progress.update(label(now), now.samples_done(), *now.epoch_score().loss);
+    progress.update(train::epoch_label(now), now.samples_done(), *now.epoch_score().loss);
   });
   trainer.every(train::epochs(1), [&progress, &judge](Trainer& now) {
-    progress.print(label(now) + "  " + to_string(now.epoch_score()) + "  error to signal ratio " +
+    progress.print(train::epoch_label(now) + "  " + to_string(now.epoch_score()) + "  error to signal ratio " +
                    rounded(judge.ratio(), 4));
   });
   train::Snapshot* snapshot = nullptr;

@@ -46,10 +46,4 @@ void listen(train::Trainer& trainer, Ranks const& ranks, std::string const& chec
   });
 }
 
-/// The label of the progress display, for example "epoch 3/10".
-inline std::string label(train::Trainer const& trainer) {
-  auto const done = static_cast<Index>(trainer.batch().position.epoch) + 1;
-  return "epoch " + std::to_string(done) + "/" + std::to_string(trainer.options().epochs);
-}
-
 }  // namespace coldpress::command

@@ -32,7 +32,7 @@ void Device::release(void* memory) noexcept {
 }
 
 void Device::gather(Call call, grid::LaunchEstimate const& estimate, void const* arguments) {
-  asked_ = pass_.empty() ? estimate : asked_.post_ops(estimate);
+  asked_ = pass_.empty() ? estimate : asked_.followed_by(estimate);
   call.blocks = static_cast<int>(std::min(estimate.blocks, Index{std::numeric_limits<int>::max()}));
   call.barriers = estimate.barriers, call.shared = estimate.shared;
   try {

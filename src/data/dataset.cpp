@@ -26,8 +26,7 @@ Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {
   auto const size = static_cast<std::size_t>(dataset.size());
   auto const held_out = static_cast<std::size_t>(held_out_count(dataset.size(), fraction));
   std::vector<Index> order(size);
-  // An epoch number that no training reaches.
-  shuffle(order, seed, ~std::uint64_t{0});
+  shuffle(order, seed, epoch_of_splits);
   auto const gather = [&](std::span<Index const> rows) {
     Dataset part{dataset.sample_shape, dataset.target_shape, {}, {}, dataset.classes};
     part.samples.reserve(rows.size() * static_cast<std::size_t>(dataset.sample_shape.size()));

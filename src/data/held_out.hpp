@@ -1,4 +1,4 @@
-// How many samples a fraction of a data set is.
+// Which samples of a data set are held out: how many, and in what order they are taken.
 #pragma once
 
 #include <coldpress/core/counted.hpp>
@@ -9,6 +9,9 @@
 #include <string>
 
 namespace coldpress::data {
+
+/// The epoch whose order of the samples decides which are held out: no training comes to it.
+inline constexpr std::uint64_t epoch_of_splits = ~std::uint64_t{0};
 
 /// `fraction` of `size` samples. Throws ConfigError unless there is at least one in it, and one is left.
 inline Index held_out_count(Index size, double fraction) {

@@ -198,7 +198,7 @@ std::unique_ptr<Source> subset(Source const& source, std::vector<Index> rows) {
 SourceSplit split(Source const& source, double fraction, std::uint64_t seed, bool stratified) {
   Index const size = source.size(), wanted = held_out_count(size, fraction);
   std::vector<Index> order(static_cast<std::size_t>(size));
-  shuffle(order, seed, ~std::uint64_t{0});  // an epoch number that no training reaches
+  shuffle(order, seed, epoch_of_splits);
   std::vector<Index> held_out, training;
   if (stratified) {
     std::vector<Index> const labels = labels_of(source);

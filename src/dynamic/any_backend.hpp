@@ -24,6 +24,12 @@ class AnyBackend {
 /// The backend with the kernels of an instruction set level; the empty string means the best level.
 std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
 
+/// Whether this names a GPU, or the emulated one.
+bool is_cuda(std::string const& backend);
+/// Makes the backend that this names. A Backend may come from another shared library, which has components of its own.
+/// Throws UnsupportedError as the constructor of Backend does.
+std::unique_ptr<AnyBackend> any_backend(Backend const& backend);
+
 /// The functions that make the backends of separate components. They are null if the component is not linked, and are
 /// set before the program's own objects are constructed, because one of these may be a backend. They throw
 /// UnsupportedError if this machine or its device lacks what they need.

@@ -1,40 +1,11 @@
 #include <coldpress/dynamic/layer.hpp>
 
 #include <coldpress/core/counted.hpp>
-#include <coldpress/kernels/dispatch.hpp>
 #include "layer_parts.hpp"
 #include "objective.hpp"
 
-#include <coldpress/threads.hpp>
-
-#include <system_error>
-
 namespace coldpress::dynamic {
 namespace {
-
-constexpr std::string_view reference_name = "cpu:reference";
-
-/// "cpu:v3" -> "v3"; "cpu" -> "".
-std::string level_of(std::string const& backend) { return backend == "cpu" ? "" : backend.substr(4); }
-
-bool is_cuda(std::string const& backend) { return backend == "cuda" || backend.rfind("cuda:", 0) == 0; }
-
-/// Returns the function that makes a component's backends; throws UnsupportedError if the component is not linked.
-BackendMaker linked(BackendMaker maker, std::string const& name, char const* component) {
-  if (!maker) throw UnsupportedError{"'" + name + "': this program was not linked with coldpress::" + component};
-  return maker;
-}
-BackendMaker cuda_of(std::string const& name) { return linked(cuda_backends(), name, "cuda"); }
-BackendMaker reference_of(std::string const& name) { return linked(reference_backends(), name, "dynamic_reference"); }
-
-/// Makes the backend. It is done here, because a Backend that was made in one shared library may be used in another,
-/// which has components of its own.
-std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
-  std::string const& name = backend.name();
-  if (is_cuda(name)) return cuda_of(name)(name, backend.options());
-  if (name == reference_name) return reference_of(name)(name, backend.options());
-  return cpu_backend(level_of(name), backend.options());
-}
 
 std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
                                           std::uint64_t seed) {
@@ -51,49 +22,6 @@ Shape sample_shape(SharedTensor const& tensor) {
 }
 
 }  // namespace
-
-BackendMaker& cuda_backends() {
-  static BackendMaker maker = nullptr;
-  return maker;
-}
-BackendMaker& reference_backends() {
-  static BackendMaker maker = nullptr;
-  return maker;
-}
-
-Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
-  if (is_cuda(name_)) {
-    static_cast<void>(cuda_of(name_)(name_, options_));  // throws if the device cannot be used
-    return;
-  }
-  if (options_.precision != Precision::fp32)
-    throw UnsupportedError{"'" + name_ + "' computes in fp32; only the tensor cores of a GPU use less precision"};
-  if (options_.passes_a_launch != 1)
-    throw UnsupportedError{"'" + name_ + "': only on a GPU can passes be started together"};
-  if (options_.fused) throw UnsupportedError{"'" + name_ + "': only on a GPU can a pass be fused into one kernel"};
-  if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt need a GPU"};
-  if (options_.threads < 0) throw UnsupportedError{"a backend computes on at least 1 thread; 0 means one per core"};
-  std::shared_ptr<Executor>& executor = options_.executor;
-  if (!executor && options_.threads != 1) {
-    try {
-      executor = std::make_shared<ThreadPool>(options_.threads);
-    } catch (std::system_error const& error) {
-      throw UnsupportedError{"'" + name_ + "': " + std::to_string(options_.threads) +
-                             " threads are more than the system can start: " + error.what()};
-    }
-  }
-  if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
-  if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
-  if (name_ == reference_name) {
-    static_cast<void>(reference_of(name_));  // throws if the component is not linked
-    return;
-  }
-  if (name_ != "cpu" && (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty())) {
-    throw UnsupportedError{"no backend '" + name_ +
-                           "'; there are cpu, cpu:reference, and cpu:LEVEL for an instruction set level"};
-  }
-  cpu::table_for(level_of(name_));
-}
 
 std::unique_ptr<Executable> make_executable(std::string const& backend, std::vector<LayerType> const& layers,
                                             Shape in) {
@@ -168,12 +96,9 @@ Layer::~Layer() {
 void Layer::make_weights() {
   int i = 0;
   for (Executable::Weight const& weight : executable_->weights()) {
-    // Juice stores a bias as a row: {1, out}.
-    std::vector<Index> shape(weight.shape.extents, weight.shape.extents + weight.shape.rank());
-    if (shape.size() == 1) shape.insert(shape.begin(), 1);
     for (auto [tensors, buffer] :
          {std::pair{&weights_data_, Executable::data}, std::pair{&weights_gradients_, Executable::gradient}}) {
-      tensors->push_back(SharedTensor::without_values(shape));
+      tensors->push_back(SharedTensor::without_values(juice_extents(weight.shape)));
       tensors->back().move_in(std::make_shared<WeightHome>(*executable_, buffer, i));
     }
     weights_names_.push_back(weight.name);

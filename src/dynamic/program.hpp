@@ -85,7 +85,7 @@ class Program : public NumberedGroups<Program> {
   /// The node of the objective's targets, or -1 if there is no objective.
   int target() const { return target_; }
 
-  PlanSize const& plan() const { return plan_; }
+  PlanSummary const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
   /// The scratch, in floats, of each worker other than the caller.
   Index worker_scratch() const { return worker_scratch_; }
@@ -287,7 +287,7 @@ class Program : public NumberedGroups<Program> {
   std::vector<int> first_parameter_;
   std::vector<Group> groups_;
   std::vector<int> group_of_;
-  PlanSize plan_;
+  PlanSummary plan_;
   std::vector<Slot> slots_;
   Index parameter_size_ = 0;
   Index scratch_ = 0, worker_scratch_ = 0;

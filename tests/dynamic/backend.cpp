@@ -58,7 +58,7 @@ void check_plan(RandomNetwork const& network, PlanOptions options) {
   options.pitch = cpu::Layout::pitch;
   std::vector<Group> groups(nodes.size());
   std::vector<int> group_of(nodes.size());
-  PlanSize const plan = make_plan(nodes, std::array{static_cast<int>(nodes.size()) - 1}, options, groups, group_of);
+  PlanSummary const plan = make_plan(nodes, std::array{static_cast<int>(nodes.size()) - 1}, options, groups, group_of);
   std::vector<Buffer> buffers;
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];

@@ -80,7 +80,7 @@ TEST_CASE("the plan of a chain of layers looks at a few buffers for each") {
   for (int count : {10, 100, 1000, 9999}) {
     auto const description = dynamic::description(network(chain(numbers(count)), name("value", count - 1)));
     CHECK(description.plan.groups == count);
-    CHECK(description.plan.steps <= 4 * count);
+    CHECK(description.plan.visited <= 4 * count);
   }
 }
 

@@ -207,7 +207,7 @@ class Tracer {
   bool intact_ = true;
 };
 
-template <class Net, bool training = false, auto loss = NoLoss{}>
+template <class Net, bool training = false, auto loss = OwnLosses{}>
 constexpr auto const& planned_program =
     StaticProgram<StaticGraph<Net, Shape{12}>, cpu::Layout,
                   PlanOptions{.training = training, .losses = Loss<decltype(loss)>}, loss>::planned;

@@ -139,7 +139,7 @@ struct Planned {
   PlanOptions options;
   std::vector<Group> groups = {};
   std::vector<int> group_of = {};
-  PlanSize size = {};
+  PlanSummary size = {};
 
   Group const& group(int g) const { return groups[static_cast<std::size_t>(g)]; }
   Node const& node(int n) const { return nodes[static_cast<std::size_t>(n)]; }

@@ -1,4 +1,4 @@
-// Numbers of things in sentences.
+// A count together with its noun, as in "2 samples" and "1 sample".
 #pragma once
 
 #include <string>

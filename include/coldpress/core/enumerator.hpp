@@ -1,4 +1,4 @@
-// Texts as enumerators, for what reads configs and commands. Programs with typed networks do not need it.
+// Finds the enumerator that a text names, for what reads configs and commands. Network types do not need it.
 #pragma once
 
 #include <coldpress/core/spelling.hpp>

@@ -47,7 +47,7 @@ concept Layer = (OneInput<L> || ManyInputs<L> || Source<L>)&&requires(L const& l
 }
 &&declares_well<L>;
 
-/// A layer that acts on every value separately. op(seed) makes its operation, from which forward, backward and fusion
+/// A layer that acts on every value separately. op(key) makes its operation, from which forward, backward and fusion
 /// follow.
 template <class L>
 concept PointwiseLayer = Layer<L> && requires(L const& layer, std::uint64_t key) {
@@ -65,8 +65,8 @@ template <class L>
 concept ViewLayer = Layer<L> && capabilities_of<L>
 .is_view;
 
-/// Any other layer. It computes with the backend's primitives (listed in backend/cpu.hpp). The arguments are described
-/// in core/pass.hpp: ForwardPass and BackwardPass.
+/// Any other layer. It computes with the backend's primitives (listed in backend/concept.hpp). The arguments are
+/// described in core/pass.hpp: ForwardPass and BackwardPass.
 ///   forward(backend, pass)              computes pass.y from pass.x
 ///   backward_input(backend, pass)       computes pass.dx from pass.dy; without it, no gradient reaches the input
 ///   backward_parameters(backend, pass)  fills one of pass.sinks per parameter, if it has parameters

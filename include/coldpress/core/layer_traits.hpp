@@ -1,5 +1,5 @@
 // What the library asks of a layer besides its name, fields and output shape: the capabilities that it declares, and
-// what its functions say, with an answer where it has none.
+// what its functions say, with defaults for what it leaves out.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

@@ -1,7 +1,7 @@
 // The types that layers and backends exchange.
 #pragma once
 
-// A backend is a type with the primitives that Cpu (cpu.hpp) and Reference (reference.hpp) list. Matrices are Rows,
+// A backend is a type with the primitives that backend/concept.hpp lists. Matrices are Rows,
 // with one row per sample, and parameters are in the backend's own layout.
 
 #include <coldpress/core/geometry.hpp>
@@ -17,8 +17,8 @@ constexpr bool keeps_blocks = requires {
   requires Backend::keeps_blocks;
 };
 
-/// Whether a backend computes layers, losses and metrics as a whole, instead of having their own functions called. This
-/// is for values that are in the memory of a device.
+/// Whether a backend computes layers, losses and statistics as a whole, instead of having their own functions called.
+/// This is for values that are in the memory of a device.
 template <class Backend>
 constexpr bool takes_layers = requires {
   requires std::remove_cvref_t<Backend>::takes_layers;

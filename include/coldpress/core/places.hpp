@@ -1,4 +1,4 @@
-// Loops over an array and the places of another one that belong to its values.
+// Walks an array in order, and with it the places in another array, by strides, that belong to its values.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>

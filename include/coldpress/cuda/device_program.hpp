@@ -18,8 +18,8 @@ struct DeviceProgram : Program {
     constexpr Group constant = Program::group(g);
     return constant;
   }
-  static constexpr PlanSize plan() {
-    constexpr PlanSize constant = Program::plan();
+  static constexpr PlanSummary plan() {
+    constexpr PlanSummary constant = Program::plan();
     return constant;
   }
   static constexpr Slots slots() { return Tables::slots(); }

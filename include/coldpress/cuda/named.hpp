@@ -1,4 +1,4 @@
-// Identifies a program in the names of its kernels by a number.
+// A number for each program, which the names of its kernels contain.
 #pragma once
 
 #include <coldpress/core/numbers.hpp>

@@ -1,4 +1,4 @@
-// What a rank throws if it can no longer reckon with another.
+// The error that a rank throws if another one failed or does not answer.
 #pragma once
 
 #include <coldpress/core/error.hpp>

@@ -20,6 +20,13 @@ struct ValueFacts;
 
 namespace coldpress::dynamic {
 
+/// The extents of a weight as Juice has them, in files and in a layer's tensors: a bias is a row, {1, values}.
+inline std::vector<Index> juice_extents(Shape const& weight) {
+  std::vector<Index> extents(weight.extents, weight.extents + weight.rank());
+  if (extents.size() == 1) extents.insert(extents.begin(), 1);
+  return extents;
+}
+
 class SharedTensor {
  public:
   /// The other place where the values of a tensor are: in the network that they belong to, or as a copy on a device.

@@ -15,7 +15,7 @@ class Stream : public BasicStream<float> {
   /// stream that is made for single steps, 1, computes these in the least time. Throws ShapeError if a sample has
   /// several steps, or a layer needs the whole sequence at once, and UnsupportedError for a network type (which
   /// coldpress::Stream is for) and for a network on a GPU.
-  explicit Stream(Layer const& network, Index most = 64);
+  explicit Stream(Layer const& network, Index most = steps_at_once);
   explicit Stream(Layer const&&, Index = 0) = delete;  // a temporary would not last
 };
 

@@ -25,7 +25,7 @@ class Arena {
     int *link = &first_, *spot = link;
     while (*link >= 0) {
       Buffer& placed = at(*link);
-      ++steps_;
+      ++visited_;
       if (placed.last < start_) {
         *link = placed.next;
         continue;
@@ -43,12 +43,12 @@ class Arena {
     }
     buffer.offset = offset;
     if (offset + buffer.size > size_) size_ = offset + buffer.size;
-    for (; *spot >= 0 && at(*spot).offset < offset; spot = &at(*spot).next) ++steps_;
+    for (; *spot >= 0 && at(*spot).offset < offset; spot = &at(*spot).next) ++visited_;
     buffer.next = *spot;
     *spot = id;
   }
   constexpr Index size() const { return size_; }
-  constexpr Index steps() const { return steps_; }
+  constexpr Index visited() const { return visited_; }
 
  private:
   /// Moves the first buffer of the list, which lies on the floor and has begun, to the floor.
@@ -67,7 +67,7 @@ class Arena {
     Buffer& buffer = at(id);
     floor_ = buffer.offset;
     top_ = buffer.next;
-    ++steps_;
+    ++visited_;
     if (buffer.last >= start_) buffer.next = first_, first_ = id;
   }
   constexpr Buffer& at(int id) {
@@ -89,7 +89,7 @@ class Arena {
   int first_ = -1, start_ = 0;
   int top_ = -1;     // the top buffer of the floor
   Index floor_ = 0;  // all offsets below are taken until at(top_).until
-  Index size_ = 0, steps_ = 0;
+  Index size_ = 0, visited_ = 0;
 };
 
 }  // namespace coldpress::detail

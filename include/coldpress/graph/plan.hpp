@@ -12,14 +12,14 @@ struct PlanOptions {
   bool training = false;        // keep what backward needs
   bool losses = false;          // compute losses and statistics; gradients start there, not at the outputs
   bool input_gradient = false;  // compute the gradients of the network's inputs, too
-  bool keep_gradients =
-      false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
+  bool keep_gradients = false;  // of values, to the end: those of inputs and parameters may come from two passes
   Index blocks = PTRDIFF_MAX;  // the most blocks of images in a minibatch; 0: none are used
   bool adds_in_place = true;   // where layers can, add gradients to others as they are computed
-  Index (*pitch)(Index) = nullptr;
+  Index (*pitch)(Index) = nullptr;  // from one row of so many columns to the next: the backend's
 };
 
-struct PlanSize {
+/// What a plan comes to, besides its groups.
+struct PlanSummary {
   int groups = 0;
   Index workspace = 0;  // values per sample
   Index sum = 0;        // the same if no memory were reused
@@ -28,7 +28,7 @@ struct PlanSize {
   Buffer input_gradients[max_network_inputs] = {};  // without padding, as the user sees them; unused: none arrives
   bool reaches_all = true;                          // a gradient arrives at every input for which one was requested
   bool reads[max_network_inputs + 1] = {};          // whether anything that is needed reads this input
-  Index steps = 0;                                  // the cost of planning: buffers visited while placing others
+  Index visited = 0;                                // buffers looked at while others were placed: the cost of planning
 };
 
 namespace detail {
@@ -160,7 +160,7 @@ constexpr bool reads_again(View<Node const> nodes, Group const& group, int edge)
 class Planner {
  public:
   constexpr Planner(View<Node const> nodes, View<int const> outputs, PlanOptions const& options, View<Group> groups,
-                    View<int const> group_of, PlanSize& plan)
+                    View<int const> group_of, PlanSummary& plan)
       : nodes_(nodes),
         outputs_(outputs),
         groups_(groups),
@@ -291,7 +291,7 @@ class Planner {
       }
       for (int k = 0; k < groups_[g].edge_count; ++k) arena.place(g, Arena::addend + k);
     }
-    plan_.workspace = arena.size(), plan_.steps = arena.steps();
+    plan_.workspace = arena.size(), plan_.visited = arena.visited();
   }
 
   /// Appends the gradients of the network's inputs at the end, in rows without padding, as the user sees them.
@@ -403,7 +403,7 @@ class Planner {
   View<Group> groups_;
   View<int const> group_of_;
   PlanOptions const& options_;
-  PlanSize& plan_;
+  PlanSummary& plan_;
   Schedule schedule_;
   int count_, end_;
   int network_input_[max_network_inputs + 1] = {}, inputs_ = 0;  // the nodes of the network's inputs
@@ -414,9 +414,9 @@ class Planner {
 /// Plans a network. `outputs` are the nodes that are its results. Writes the groups and, for every node, the group that
 /// computes its value (-1 - k for input k). Both views must be as long as `nodes`, and the groups must be
 /// default-initialised.
-constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
+constexpr PlanSummary make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
                              View<int> group_of) {
-  PlanSize plan{
+  PlanSummary plan{
       .groups = detail::Grouping{nodes, outputs, options.training, options.losses, options.blocks > 0, groups, group_of}
                     .run()};
   groups = {groups.data(), static_cast<std::size_t>(plan.groups)};

@@ -1,4 +1,4 @@
-// Decides which of a stream's recorded calls become one pass over its values.
+// Decides which recorded calls of a stream are merged into one pass over its values.
 #pragma once
 
 #include <coldpress/kernels/table.hpp>

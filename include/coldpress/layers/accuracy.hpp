@@ -1,4 +1,4 @@
-// The metric Accuracy: the fraction of labels that get the largest score.
+// The statistic Accuracy: the fraction of labels that get the largest score.
 #pragma once
 
 #include <coldpress/core/classes.hpp>

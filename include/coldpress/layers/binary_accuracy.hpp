@@ -1,4 +1,4 @@
-// The metric BinaryAccuracy: the fraction of values on the right side of a threshold.
+// The statistic BinaryAccuracy: the fraction of values on the right side of a threshold.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

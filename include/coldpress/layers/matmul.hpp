@@ -1,4 +1,4 @@
-// The layer MatMul: products of the matrices in two inputs.
+// The layer MatMul, called product in files: products of the matrices in two inputs.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -16,7 +16,7 @@ struct MatMul {
   template <class Needs = Require>
   constexpr Shape output_shape(Shapes in, Needs require = {}) const {
     Extents const e = extents(in, require);
-    require(scale >= -3.4028234e38f && scale <= 3.4028234e38f, "product: scale must be a finite number");
+    require(is_finite(scale), "product: scale must be a finite number");
     Shape out = in[0];
     out.extents[out.rank() - 1] = e.n;
     return out;

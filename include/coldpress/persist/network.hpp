@@ -25,11 +25,11 @@ template <class Net>
   std::vector<NamedTensor> tensors;
   for (int i = 0; i < Net::weight_count; ++i) {
     Shape const shape = Net::weight_shape(i);
-    std::vector<Index> extents(shape.extents, shape.extents + shape.rank());
-    if (shape.rank() == 1) extents.insert(extents.begin(), 1);  // Juice writes a bias like this
     std::vector<typename Net::T> values(static_cast<std::size_t>(shape.size()));
     read(net, i, std::span{values});
-    tensors.push_back({std::string{Net::weight_name(i).view()}, std::move(extents), {values.begin(), values.end()}});
+    tensors.push_back({std::string{Net::weight_name(i).view()},
+                       dynamic::juice_extents(shape),
+                       {values.begin(), values.end()}});
   }
   return tensors;
 }

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <coldpress/run/program_stream.hpp>
+#include <coldpress/run/stream.hpp>
 
 namespace coldpress {
-
-/// The number of steps that are computed at once. More would need more cache; fewer would cost more calls.
-inline constexpr Index steps_at_once = 64;
 
 /// The passes of a program, and all memory of one stream.
 template <class Program, class Backend>

@@ -37,7 +37,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
                            int node, detail::AnyCallback const& f) {
   // The whole program
   int{P::inputs_capacity};               // the maximum number of inputs, including the targets of an external loss
-  static_cast<PlanSize>(p.plan());       // the totals from make_plan
+  static_cast<PlanSummary>(p.plan());       // the totals from make_plan
   int{p.parameter_count()};              // the number of parameters of all layers, where a shared one counts each time
   { p.slots() } -> std::same_as<Slots>;  // those of all parameters
   { P::bounds_weights() } -> std::same_as<bool>;  // whether any weight may have a bound (MaxNorm)

@@ -10,6 +10,9 @@
 
 namespace coldpress {
 
+/// The number of steps that are computed at once. More would need more cache; fewer would cost more calls.
+inline constexpr Index steps_at_once = 64;
+
 /// The passes of one stream through a network, and its state.
 template <class T>
 class StreamPasses {

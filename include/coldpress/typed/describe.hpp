@@ -24,7 +24,7 @@ struct Description {
   std::vector<Node> nodes;
   std::vector<Group> groups;
   std::vector<int> group_of, outputs;
-  PlanSize plan;
+  PlanSummary plan;
   std::size_t scalar_size;  // bytes per value; all sizes are per sample
 
   /// A table with the columns layer, shape, parameters, FLOPs, bytes, group (layers with the same number are computed

@@ -17,7 +17,7 @@ Backend ready() {
   return backend;
 }
 
-template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
+template <class Graph, class Backend, PlanOptions options, auto loss_value = OwnLosses{}>
 class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
                       public NumberedGroups<LinkedProgram<Graph, Backend, options, loss_value>> {
   using Constants = StaticProgram<Graph, Backend, options, loss_value>;
@@ -258,7 +258,7 @@ struct KeptCalls<Backend, input, 0> {
 };
 
 /// The program of a network type on a backend. It is not an alias, because nvcc loses the default argument of one.
-template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
+template <class Graph, class Backend, PlanOptions options, auto loss_value = OwnLosses{}>
 struct ProgramOf {
   using type = std::conditional_t<is_linked<Backend>, LinkedProgram<Graph, Backend, options, loss_value>,
                                   StaticProgram<Graph, Backend, options, loss_value>>;

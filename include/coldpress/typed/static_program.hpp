@@ -10,12 +10,11 @@
 
 namespace coldpress {
 
-/// Stands for the absence of an external loss, in a program that only infers, computes the network's own losses, or
-/// gets the gradient of its output from the user.
-struct NoLoss {};
-using OwnLosses = NoLoss;
+/// In place of a loss: no output is compared with targets from outside. The program only infers, has the losses in the
+/// network's own function, or is given the gradient of its output.
+struct OwnLosses {};
 
-template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
+template <class Graph, class Backend, PlanOptions options, auto loss_value = OwnLosses{}>
 struct StaticProgram {
   using Net = Graph;
   static constexpr bool has_loss = Loss<std::remove_cvref_t<decltype(loss_value)>>;
@@ -26,7 +25,7 @@ struct StaticProgram {
     std::array<Node, size> nodes{};
     std::array<Group, size> groups{};
     std::array<int, size> group_of{};
-    PlanSize plan{};
+    PlanSummary plan{};
   };
   /// An external loss reads the first output and the targets, which are one more input.
   static constexpr Planned planned = [] {
@@ -129,7 +128,7 @@ struct StaticProgram {
     return false;
   }
 
-  static constexpr PlanSize const& plan() { return planned.plan; }
+  static constexpr PlanSummary const& plan() { return planned.plan; }
   static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
 
   /// It is inlined, as is head, so that forward keeps a Run in registers.

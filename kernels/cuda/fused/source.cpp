@@ -101,7 +101,7 @@ std::string source_of(dynamic::Program const& program, Precision precision, std:
   auto const same = [&](std::string_view value, Index known) {
     all.append("static_assert(").append(value).append(" == ").append(text(known)).append(");\n");
   };
-  PlanSize const& plan = program.plan();
+  PlanSummary const& plan = program.plan();
   same("Program::plan().groups", plan.groups), same("Program::plan().workspace", plan.workspace);
   same("Program::plan().state", plan.state), same("Program::parameter_size", program.parameter_size());
   same("Program::memory.scratch", program.scratch());

@@ -51,7 +51,7 @@ struct LaunchEstimate {
     by_cluster += parts(count, cluster_blocks) * clocks, by_all += parts(count, assumed::multiprocessors) * clocks;
   }
   /// The estimate for one kernel that does the work of this one and of the next.
-  constexpr LaunchEstimate post_ops(LaunchEstimate const& next) const {
+  constexpr LaunchEstimate followed_by(LaunchEstimate const& next) const {
     return {freestanding::max(blocks, next.blocks), barriers + 1 + next.barriers,
             by_cluster + next.by_cluster,           by_all + next.by_all,
             freestanding::max(shared, next.shared), freestanding::max(block_local, next.block_local)};
