@@ -1,6 +1,7 @@
 // coldpress layers: prints the list of layers as Markdown, which is docs/layers.md.
 
 #include "commands.hpp"
+#include "layer_texts.hpp"
 #include "print.hpp"
 
 #include <coldpress/core/enumerator.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 
 namespace coldpress::command {
 namespace {
@@ -147,13 +149,32 @@ std::string line() {
   }
 }
 
-/// The layer's fields.
+/// A comment as Markdown: its lines that are set in by two characters are the items of a list.
+std::string markdown(std::string_view comment) {
+  std::string text;
+  bool in_list = false;
+  while (!comment.empty()) {
+    std::string_view line = comment.substr(0, comment.find('\n'));
+    comment.remove_prefix(line.size() + 1);
+    bool const continues = line.starts_with("    "), item = !continues && line.starts_with("  ");
+    if (!continues && item != in_list) text += "\n";
+    if (item) line.remove_prefix(2);
+    in_list = item || (continues && in_list);
+    text.append(item ? "- " : continues ? "  " : "").append(continues ? line.substr(4) : line).append("\n");
+  }
+  return text;
+}
+
+/// The layer's comment and its fields.
 template <class Layer>
 std::string part() {
   std::string const name{Layer::name};
-  std::string const header = JoinLayer<Layer> ? "element_wise" : std::is_same_v<Layer, MatMul> ? "matmul" : name;
-  std::string text = "\n## " + name + "\n\n[layers/" + header + ".hpp](../include/coldpress/layers/" + header +
-                     ".hpp), in a file: `" + persist::camel_case(name);
+  auto const comment = std::ranges::find(layer_texts(), name, &LayerText::name);
+  if (comment == layer_texts().end()) throw std::logic_error{"no header in layers/ has a comment on " + name};
+  std::string const header{comment->header};
+  std::string text = "\n## " + name + "\n\n" + markdown(comment->comment) + "\n`" + std::string{comment->type} +
+                     "` in [" + header + "](../include/coldpress/" + header + "), in a file `" +
+                     persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});
   auto const left_out = persist::defaults_in_file(Layer{});
   Fields const in_file = fields_of(left_out.layer);
@@ -175,20 +196,24 @@ std::string part() {
                             : "the same"});
   });
   if (table.empty()) return text + " = void`, without fields\n";
-  return text + (is_void ? " = void`, with " + beside + " as fields of the layer\n\n" : " = (...)`\n\n") +
+  bool const one = defaults.size() == 1;
+  return text +
+         (is_void ? " = void`, with " + beside + (one ? " as a field" : " as fields") + " of the layer\n\n"
+                  : " = (...)`\n\n") +
          head({"Field", "Values", "Default in C++", "Name in a file", "Default in a file"}) + table;
 }
 
 std::string layers() {
   std::string text =
       "# Layers\n\n"
-      "`coldpress layers` writes this page from the layers' structs themselves.\n\n"
+      "All layers, losses and statistics that coldpress has: an example of each, what it computes, and its fields.\n"
+      "`coldpress layers` writes this page from the layers' structs and their comments.\n\n"
       "A field that a file leaves out has the same default as in C++, except for a few fields that Juice has,\n"
       "too. These have the default of Juice's files, which the column \"Default in a file\" shows.\n"
       "[config.md](config.md) describes files as a whole. In a file, `weight = (glorot = void)`, `weightLrMult`\n"
       "and `weightDecayMult` set a weight's initial values and its factors, and `bias`, `biasLrMult` and\n"
       "`biasDecayMult` do the same for a bias. \"The layer's own\" initial values are Glorot's for a weight and 0\n"
-      "for a bias, unless the layer's header says otherwise. Shapes are those of one sample, without the batch;\n"
+      "for a bias, unless the layer says otherwise. Shapes are those of one sample, without the batch;\n"
       "in a file, such a shape is a `sampleShape`.\n\n" +
       head({"Layer", "Example", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
