@@ -40,14 +40,16 @@ class Builder {
   }
   /// A layer of one value.
   template <class L>
-  Value add(std::string const& name, L const& layer, Value const& x) {
+  Value add(std::string const& name, L const& given, Value const& x) {
+    L const layer = for_steps_too(given, {x.shape});
     return append(name, layer, {x}, [&] { return layer.output_shape(x.shape); });
   }
   /// A layer of several values.
   template <class L>
-  Value join(std::string const& name, L const& layer, std::vector<Value> const& xs) {
+  Value join(std::string const& name, L const& given, std::vector<Value> const& xs) {
     std::vector<Shape> shapes;
     for (Value const& x : xs) shapes.push_back(x.shape);
+    L const layer = for_steps_too(given, shapes);
     return append(name, layer, xs, [&] { return layer.output_shape(Shapes{shapes.data(), shapes.size()}); });
   }
 

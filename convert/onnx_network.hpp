@@ -6,6 +6,7 @@
 
 #include "onnx_graph.hpp"
 #include "refusal.hpp"
+#include "whole_network.hpp"
 
 #include <set>
 #include <utility>
@@ -78,10 +79,11 @@ class Network {
 
   /// Adds a layer. `part` tells it from other layers of the same node. Throws Refusal if the layer refuses the inputs.
   template <class L>
-  Sample add(std::string const& part, L const& layer, std::vector<Sample> const& inputs,
+  Sample add(std::string const& part, L const& given, std::vector<Sample> const& inputs,
              std::vector<Weight> weights = {}) {
     std::vector<Shape> shapes;
     for (Sample const& input : inputs) shapes.push_back(input.shape);
+    L const layer = for_steps_too(given, shapes);
     Shape shape{};
     try {
       if constexpr (requires { layer.output_shape(Shapes{shapes.data(), shapes.size()}); }) {

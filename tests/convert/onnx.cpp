@@ -5,8 +5,10 @@
 #include "support/catch.hpp"
 
 #include <coldpress/data/npy.hpp>
+#include <coldpress/dynamic/stream.hpp>
 #include <coldpress/persist/network.hpp>
 
+#include <array>
 #include <filesystem>
 
 using namespace coldpress;
@@ -123,7 +125,7 @@ TEST_CASE("layers have the names of PyTorch's modules, and weights say which ten
   }
 }
 
-TEST_CASE("a causal model of PyTorch is streamed, step by step") {
+TEST_CASE("a causal model of PyTorch is streamed, step by step and in blocks") {
   if (!has()) return;
   for (std::string const exporter : {"script", "dynamo"}) {
     INFO(exporter);
@@ -135,6 +137,14 @@ TEST_CASE("a causal model of PyTorch is streamed, step by step") {
     for (std::size_t t = 0; t < 24; ++t) {
       float const sample = x.values[t];
       CHECK(layer.step({&sample, 1})[0] == Approx(y.values[t]).margin(1e-6));
+    }
+    // A step is {features} in a stream, and a layer along the features must find them there.
+    auto const steps = persist::layer_of(dynamic::Backend{"cpu"}, whole, Shape{1});
+    dynamic::Stream stream{steps};
+    for (std::size_t t = 0; t < 24; t += 8) {
+      std::array<float, 8> out{};
+      stream.process({x.values.data() + t, 8}, out);
+      for (std::size_t i = 0; i < 8; ++i) CHECK(out[i] == Approx(y.values[t + i]).margin(1e-6));
     }
   }
 }
