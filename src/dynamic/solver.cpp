@@ -41,6 +41,7 @@ TrainingOptions options_of(SolverConfig const& config) {
   options.regularization_method = config.regularization_method;
   options.accumulate = config.accumulate;
   options.microbatch = config.microbatch.value_or(0);
+  options.bfloat16_gradients = config.bfloat16_gradients;
   options.lr_policy = config.lr_policy;
   options.momentum_policy = config.momentum_policy;
   return options;
@@ -192,6 +193,8 @@ void check_numbers(SolverConfig const& config) {
   check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
   check_count(config.accumulate, "accumulate", 20);
   check_count(config.microbatch.value_or(1), "microbatch", 40);
+  check(config.microbatch || !config.bfloat16_gradients, "bfloat16_gradients",
+        "is for the gradients of the parts of a minibatch: set microbatch, the samples of a part");
   if (config.clip_gradients) check_number("clip_gradients", *config.clip_gradients);
   if (config.clip_values) check_number("clip_values", *config.clip_values);
   if (config.weight_decay) check_number("weight_decay", *config.weight_decay);
@@ -260,7 +263,8 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
                                   coldpress::detail::number_text(options_.clip_gradients), ", clip_values ",
                                   coldpress::detail::number_text(options_.clip_values), ", weight_decay ",
                                   coldpress::detail::number_text(options_.weight_decay), ", accumulate ",
-                                  options_.accumulate, ", microbatch ", options_.microbatch, ", check_every ",
+                                  options_.accumulate, ", microbatch ", options_.microbatch,
+                                  options_.bfloat16_gradients ? " with bfloat16_gradients" : "", ", check_every ",
                                   options_.check_every, ", minibatch_size ", options_.minibatch_size,
                                   ", or one of lr_policy or momentum_policy")};
   if (options_.optimizer.index() != optimizer_) {  // the old state has a different meaning

@@ -36,6 +36,8 @@ inline std::vector<Case> cases() {
   momentum.momentum = 0.9f, momentum.weight_decay = 0.01f;
   clipped.clip_gradients = 0.05f, clipped.clip_values = 0.01f, clipped.lr_policy = policy::Step{0.5f, 2};
   accumulating.accumulate = 3;
+  auto rounded = accumulating, rounded_and_clipped = clipped;
+  rounded.bfloat16_gradients = rounded_and_clipped.bfloat16_gradients = true;
   auto const shared = [](std::string name) {
     LayerConfig layer{std::move(name), Linear{6}};
     layer.params = {{.name = "w"}};
@@ -67,6 +69,18 @@ inline std::vector<Case> cases() {
        accumulating},
       {"shared and clipped", {6}, 2, 0, {shared("a"), {"t", TanH{}}, shared("b"), {"c", Linear{2}}}, clipped},
       {"frozen", {5}, 3, 0, {{"a", Linear{7}}, {"t", TanH{}}, {"b", Linear{3}}}, momentum, {"a"}},
+      {"bfloat16 and accumulated",
+       {6},
+       3,
+       0,
+       {{"a", Linear{8}}, {"norm", BatchNormalization{}}, {"b", Linear{3}}},
+       rounded},
+      {"bfloat16, shared and clipped",
+       {6},
+       2,
+       0,
+       {shared("a"), {"t", TanH{}}, shared("b"), {"c", Linear{2}}},
+       rounded_and_clipped},
   };
 }
 
@@ -131,10 +145,12 @@ struct Classifier {
 inline constexpr auto classifier = graph(Classifier{});
 using Typed = Network<Graph<classifier>, Inputs{Shape{3}, Shape{1}}>;
 
-inline std::string typed_trained(Communicator* communicator) {
+template <bool bfloat16 = false>
+std::string typed_trained(Communicator* communicator) {
   auto const net = std::make_unique<Typed>(3);
-  using Solver = coldpress::Solver<Typed, OwnLosses{}, Adam{.learning_rate = 0.02f},
-                                   SolverOptions{.clip_gradients = 0.5f, .weight_decay = 0.01f, .microbatch = 2}>;
+  using Solver = coldpress::Solver<
+      Typed, OwnLosses{}, Adam{.learning_rate = 0.02f},
+      SolverOptions{.clip_gradients = 0.5f, .weight_decay = 0.01f, .microbatch = 2, .bfloat16_gradients = bfloat16}>;
   auto const solver = std::make_unique<Solver>(*net);
   if (communicator) distributed::start(*solver, *communicator);
   Random random{5};

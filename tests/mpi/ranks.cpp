@@ -13,6 +13,7 @@ TEST_CASE("processes train to the bits of one") {
     CHECK(trained_on(c, mpi) == trained_alone(c));
   }
   CHECK(typed_trained(&mpi) == typed_trained(nullptr));
+  CHECK(typed_trained<true>(&mpi) == typed_trained<true>(nullptr));
 
   // More than MPI sends without waiting for the receiver.
   std::vector<std::uint64_t> numbers(1 << 20), wanted(numbers.size());

@@ -43,12 +43,13 @@ constexpr Executor* executor_of(Backend const& backend) {
 template <class T>
 class Microbatches {
  public:
-  /// What a step has to know about a network, in values.
+  /// What a step has to know about a network, in values, and about how it is trained.
   struct Sizes {
     Index samples;     // per part, of which the last may have fewer
     Index scratch;     // before a workspace
     Index parameters;  // of which there are gradients
     Index sums;        // of losses and statistics
+    bool bfloat16;     // see SolverOptions::bfloat16_gradients
   };
 
   /// Makes all ranks compute equally many parts, give or take one, of each step. The communicator is borrowed; null:
@@ -61,7 +62,7 @@ class Microbatches {
   template <class Run>
   void reserve(Run const& run, Sizes const& sizes) {
     sizes_ = sizes, batch_ = run.batch, parts_ = (batch_ + sizes.samples - 1) / sizes.samples;
-    gradients_.reserve(communicator_, parts_, sizes.parameters);
+    gradients_.reserve(communicator_, parts_, sizes.parameters, sizes.bfloat16);
     Index const own = gradients_.own().count();
     if (communicator_) order_gradients(run.program.slots(), run.program.parameter_count());
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
@@ -142,6 +143,7 @@ class Microbatches {
   template <class Run, class Optimizer>
   void check_same_step(Run const& run, UpdateStep<Optimizer, T> const& update_step) {
     Fingerprint update;
+    update.word(sizes_.bfloat16);
     Slots const slots = run.program.slots();
     int const count = run.program.parameter_count();
     for (int i = 0; i < count; ++i) {

@@ -19,6 +19,7 @@ struct SolverOptions {
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
   Index microbatch = 0;  // samples that are computed at once (run/microbatches.hpp); 0: all. Not 0: it is not fused
+  bool bfloat16_gradients = false;           // rounds those of the parts, and their sums, for the way between processes
   Policy lr_policy = policy::Fixed{};        // of the optimizer's learning rate
   Policy momentum_policy = policy::Fixed{};  // of the optimizer's momentum, if it has one
   // After this many steps each, all weights are checked to be finite. 0: neither weights nor inputs and targets are
@@ -28,7 +29,7 @@ struct SolverOptions {
   constexpr bool sane() const {
     return clip_gradients >= 0 && clip_values >= 0 && weight_decay >= 0 && accumulate > 0 &&
            accumulate <= Index{1} << 20 && lr_policy.sane() && momentum_policy.sane() && check_every >= 0 &&
-           microbatch >= 0;
+           microbatch >= 0 && (microbatch > 0 || !bfloat16_gradients);
   }
   /// Whether an optimizer can follow the policies: a momentum must stay below 1.
   template <class Optimizer>

@@ -51,6 +51,8 @@ constexpr Diagnosis solver_diagnosis() {
   if (!Net::trains)
     return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
+  if (options.bfloat16_gradients && options.microbatch == 0)
+    return {.sentence = "Solver: bfloat16_gradients rounds the gradients of parts; set SolverOptions::microbatch"};
   if (!options.sane())
     return {.sentence = "Solver: a number of SolverOptions, or of one of its policies, is out of range"};
   if (options.microbatch > 0 && !knows_loss<typename Net::Backend>)
@@ -229,8 +231,8 @@ class Solver {
   auto play(Run const& run, UpdateStep<Optimizer, T>& update_step) {
     if constexpr (options.microbatch > 0) {
       update_step.freeze(frozen_.data());
-      microbatches_.reserve(run,
-                            {options.microbatch, Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums}});
+      microbatches_.reserve(run, {options.microbatch, Program::scratch_size, Net::parameter_size,
+                                  Index{Net::Graph::sums}, options.bfloat16_gradients});
       auto const mean =
           microbatches_.train_step(run, update_step, gradients_.data(), StepOf::Each<Run, T>{run, losses_.data()});
       workspace_.note(run, microbatches_);
