@@ -42,6 +42,8 @@ struct SolverConfig {
   # Whether the gradients of the parts of a minibatch, and their sums, are rounded to bfloat16, of which half the bytes
   # travel between processes.
   bfloat16Gradients @20 :Bool;
+  # Whether each process keeps a share of the optimizer's state. It changes no bit, and a checkpoint does not have it.
+  shardOptimizer @21 :Bool;
 }
 
 struct Adam {

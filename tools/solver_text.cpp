@@ -63,6 +63,7 @@ std::string describe(dynamic::SolverConfig const& solver) {
   if (solver.accumulate > 1) text += ", one update per " + std::to_string(solver.accumulate) + " minibatches";
   if (solver.microbatch) text += ", microbatches of " + std::to_string(*solver.microbatch);
   if (solver.bfloat16_gradients) text += ", their gradients rounded to bfloat16";
+  if (solver.shard_optimizer) text += ", the optimizer's state divided among processes";
   if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
   if (solver.clip_values) text += ", gradients clipped to values of at most " + to_string(*solver.clip_values);
   if (solver.minibatch_size) text += ", minibatch size " + std::to_string(*solver.minibatch_size);

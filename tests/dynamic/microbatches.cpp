@@ -199,7 +199,10 @@ TEST_CASE("gradients of the inputs are refused, and a number out of range") {
   auto wrong = config(false);
   wrong.microbatch = 0;
   CHECK_THROWS_AS(dynamic::Solver::from_config(backend, backend, wrong), ConfigError);
-  wrong.microbatch = {}, wrong.bfloat16_gradients = true;
+  wrong.microbatch = {}, wrong.shard_optimizer = true;
+  CHECK_THROWS_WITH(dynamic::Solver::from_config(backend, backend, wrong),
+                    Catch::Contains("shard_optimizer: is for ranks"));
+  wrong.bfloat16_gradients = true;
   CHECK_THROWS_WITH(dynamic::Solver::from_config(backend, backend, wrong),
                     Catch::Contains("bfloat16_gradients: is for the gradients of the parts"));
 }

@@ -129,6 +129,7 @@ template <class Solver>
   config.accumulate = options.accumulate;
   if (options.microbatch > 0) config.microbatch = options.microbatch;
   config.bfloat16_gradients = options.bfloat16_gradients;
+  config.shard_optimizer = options.shard_optimizer;
   config.lr_policy = options.lr_policy;
   config.momentum_policy = options.momentum_policy;
   return config;

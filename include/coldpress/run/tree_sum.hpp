@@ -54,10 +54,11 @@ class TreeSum {
   Range own() const { return own_; }
   T* of(Index array) { return arrays_.data() + (array - own_.begin) * size_; }
 
-  /// Begins a sum, which store() stores in `to`, or adds to what is there: the same on all ranks. Unless it adds, `to`
-  /// has no meaning before. ready() and wait() throw what the communicator throws.
-  void begin(T* to, bool adds) {
-    to_ = to, adds_ = adds;
+  /// Begins a sum, which store() stores in `to`, or adds to what is there: the same on all ranks, or, unless it is to
+  /// be known to all, only this rank's share of the values. Unless it adds, `to` has no meaning before. ready() and
+  /// wait() throw what the communicator throws.
+  void begin(T* to, bool adds, bool for_all = true) {
+    to_ = to, adds_ = adds, for_all_ = for_all || ranks_ == 1;
     total_ = rounds_ ? bytes_at(rounded_.data()) : bytes_at(adds ? arrays_.data() : to);
     sent_ = shared_ = 0;
   }
@@ -80,9 +81,64 @@ class TreeSum {
         add_own<W>({0, size_});
         put<W>(to_, of(0), size_, adds_);
       } else if (rounds_ || adds_) {
-        put<W>(to_, reinterpret_cast<W const*>(total_), size_, adds_);
+        auto const put_part = [&](Range values, Index = 0) {
+          put<W>(to_ + values.begin, reinterpret_cast<W const*>(total_) + values.begin, values.count(), adds_);
+        };
+        for_all_ ? put_part({0, size_}) : for_each_share(put_part);
       }
     });
+  }
+
+  /// f(values, how many values come before them) for the values of each bucket that this rank adds up, on several
+  /// ranks: its share, which depends on nothing but the size of the arrays and the ranks.
+  template <class F>
+  void for_each_share(F f) const {
+    Index before = 0;
+    for (Index number = 0; number < buckets_; ++number) {
+      Range const mine = values_of(rank_, number);
+      f(mine, before);
+      before += mine.count();
+    }
+  }
+  /// Room for an array, after store().
+  T* room() { return arrays_.data(); }
+  /// Makes the shares of `values` known to all: fill(values, how many come before them) puts this rank's there, while
+  /// those before travel.
+  template <class Fill>
+  void exchange_shares(T* values, Fill fill) {
+    Index number = 0;
+    for_each_share([&](Range mine, Index before) {
+      fill(mine, before);
+      communicator_->for_each_other([&](int other) {
+        Range const theirs = values_of(other, number);
+        communicator_->begin_exchange(totals, values + mine.begin, full_bytes(mine), values + theirs.begin,
+                                      full_bytes(theirs), other);
+      });
+      ++number;
+    });
+    communicator_->wait_for(totals, 0);
+  }
+  /// Copies the shares, of which share(values, how many come before them) says where this rank's are, to `to` on rank
+  /// 0, or on all ranks; to others `to` is nothing.
+  template <class Share>
+  void gather_shares(T* to, bool for_all, Share share) {
+    auto const copy_own = [&](Range mine, Index before) {
+      if (share(mine, before) != to + mine.begin)
+        freestanding::copy_n(share(mine, before), mine.count(), to + mine.begin);
+    };
+    if (for_all) return exchange_shares(to, copy_own);
+    if (rank_ > 0) {
+      return for_each_share([&](Range mine, Index before) {
+        if (mine.count() > 0) communicator_->send(share(mine, before), full_bytes(mine), 0);
+      });
+    }
+    for_each_share(copy_own);
+    for (int other = 1; other < ranks_; ++other) {
+      for (Index number = 0; number < buckets_; ++number) {
+        Range const theirs = values_of(other, number);
+        if (theirs.count() > 0) communicator_->receive(to + theirs.begin, full_bytes(theirs), other);
+      }
+    }
   }
 
  private:
@@ -156,6 +212,7 @@ class TreeSum {
     return {freestanding::min(first + share.begin * line, last), freestanding::min(first + share.end * line, last)};
   }
   std::size_t bytes(Range values) const { return static_cast<std::size_t>(values.count() * width()); }
+  static std::size_t full_bytes(Range values) { return static_cast<std::size_t>(values.count()) * sizeof(T); }
   /// How many exchanges of terms have begun after those of a bucket.
   std::size_t begun_after(Index number) const { return static_cast<std::size_t>((sent_ - 1 - number) * exchanges_); }
   /// The array behind the greatest subtree that begins with `array` and is in a share that ends at `end`.
@@ -225,7 +282,7 @@ class TreeSum {
       }
     });
   }
-  /// Adds this rank's share of a bucket, whose terms have come, and sends it to all.
+  /// Adds this rank's share of a bucket, whose terms have come, and sends it to all that are to know it.
   void share_bucket(Index number) {
     place_terms(number);
     Range const mine = values_of(rank_, number);
@@ -240,6 +297,7 @@ class TreeSum {
         put<W>(reinterpret_cast<W*>(total_) + mine.begin + begin, term(0) + begin, values);
       }
     });
+    if (!for_all_) return;
     communicator_->for_each_other([&](int other) {
       Range const theirs = values_of(other, number);
       communicator_->begin_exchange(totals, total_ + mine.begin * width(), bytes(mine), total_ + theirs.begin * width(),
@@ -259,7 +317,7 @@ class TreeSum {
   Index sent_ = 0, shared_ = 0;               // buckets whose terms, and whose totals, are under way or over
   Range own_;
   T* to_ = nullptr;
-  bool rounds_ = false, adds_ = false;
+  bool rounds_ = false, adds_ = false, for_all_ = true;
   unsigned char* total_ = nullptr;  // this and those below as they travel
   HeapMemory<T> arrays_;
   HeapMemory<Bfloat16> rounded_;        // the sums of this rank's subtrees
