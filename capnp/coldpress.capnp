@@ -37,6 +37,13 @@ struct SolverConfig {
   clipValues @17 :Float32;
   # The number of samples that are computed at once. 0: all of a minibatch.
   microbatch @18 :UInt64;
+  # Whether batch normalization uses the statistics of the whole minibatch, and not of these samples.
+  syncBatchNormalization @19 :Bool;
+  # Whether the gradients of the parts of a minibatch, and their sums, are rounded to bfloat16, of which half the bytes
+  # travel between processes.
+  bfloat16Gradients @20 :Bool;
+  # Whether each process keeps a share of the optimizer's state. It changes no bit, and a checkpoint does not have it.
+  shardOptimizer @21 :Bool;
 }
 
 struct Adam {

@@ -75,6 +75,7 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
   if (executable.step() != solver.iteration()) checkpoint.random_state.push_back(executable.step());
   checkpoint.solver.network.reset();
   checkpoint.solver.objective.reset();
+  checkpoint.solver.shard_optimizer = false;
   int const states = solver.state_count();
   for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
     for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
@@ -99,6 +100,7 @@ void restore(dynamic::Solver& solver, Checkpoint const& checkpoint,
   dynamic::Executable& executable = solver.network().executable();
   int const states = states_of(solver.config());
   for (std::size_t b = 0; b < buffers.size(); ++b) {
+    executable.clear(buffer_of(static_cast<int>(b), states));
     for (std::size_t i = 0; i < buffers[b].size(); ++i)
       executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
   }

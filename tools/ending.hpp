@@ -37,6 +37,7 @@ void listen(train::Trainer& trainer, Ranks const& ranks, std::string const& chec
   trainer.every(train::steps(1), [&ranks, &checkpoint, snapshot, finish](train::Trainer& now) {
     bool const unread = Interruption::unread() && snapshot;
     if (!ranks.any(Interruption::asked() || unread)) return;
+    if (ranks.communicator()) now.solver().gather_state(false);
     finish(false);
     ranks.wait();  // for rank 0, which writes
     throw Error{

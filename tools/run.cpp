@@ -159,6 +159,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
   if (!options.resume.empty()) {
+    if (training) run.solver.shard_optimizer = training->solver.shard_optimizer;  // not part of what is resumed
     auto const check = [&] {
       check_same_run(run, training, options);
       if (run.monitoring.validate != kept.validate) {

@@ -155,6 +155,7 @@ std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks
   Checkpoint now = trainer.checkpoint();
   now.monitoring = run.monitoring;
   distributed::Facts facts = distributed::facts_of(now);
+  facts.push_back(distributed::fact_of_sharding(solver));
   facts.push_back({"--steps", std::to_string(options.steps)});
   for (auto const& [name, source] : {std::pair{"the data", &data.training()},
                                      {"the validation data", data.parts.held_out.get()},

@@ -7,6 +7,7 @@
 
 #include <coldpress/core/filler.hpp>
 #include <coldpress/core/finite.hpp>
+#include <coldpress/run/state_shares.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -48,10 +49,8 @@ class ParameterStore {
   }
   void read(int buffer, int weight, std::span<float> values) const {
     check(weight, values.size());
-    auto const other = static_cast<std::size_t>(buffer - 1);
-    float const* const from = buffer == Executable::data ? parameters_.data()
-                              : other < buffers_.size()  ? buffers_[other].data()
-                                                         : nullptr;
+    check_here(buffer);
+    float const* const from = known(buffer);
     Slot const& at = slot(weight);
     if (!from) {
       std::ranges::fill(values, 0.0f);
@@ -64,6 +63,7 @@ class ParameterStore {
   }
   void write(int buffer, int weight, std::span<float const> values) {
     check(weight, values.size());
+    check_here(buffer);
     Slot const& at = slot(weight);
     transfer_.change(base(buffer) + at.offset, at.size, [&](float* storage) {
       for (std::size_t e = 0; e < values.size(); ++e)
@@ -71,6 +71,8 @@ class ParameterStore {
     });
   }
   void clear(int buffer) {
+    if (buffer == Executable::gradient) where.gradients = Whereabouts::whole;
+    if (buffer >= Executable::state) where.state = Whereabouts::whole;
     base(buffer);
     transfer_.clear(buffer == Executable::data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
   }
@@ -89,6 +91,16 @@ class ParameterStore {
   bool const* frozen() const { return frozen_.get(); }
 
   float* data() { return parameters_.data(); }
+  /// A buffer that exists, or null; then its values are zero.
+  float const* known(int buffer) const {
+    auto const other = static_cast<std::size_t>(buffer - 1);
+    if (buffer == Executable::data) return parameters_.data();
+    return other < buffers_.size() ? buffers_[other].data() : nullptr;
+  }
+  /// Frees all states.
+  void drop_states() {
+    while (buffers_.size() >= Executable::state) buffers_.pop_back();
+  }
   /// Returns a buffer of gradients or states, and allocates it the first time.
   float* base(int buffer) {
     if (buffer == Executable::data) return parameters_.data();
@@ -99,7 +111,12 @@ class ParameterStore {
     return memory.data();
   }
 
+  Whereabouts where;  // the states and the gradients are
+
  private:
+  void check_here(int buffer) const {
+    if (buffer != Executable::data) Whereabouts::check(buffer == Executable::gradient ? where.gradients : where.state);
+  }
   Parameter const& parameter(int weight) const {
     return graph_.parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
   }

@@ -41,6 +41,8 @@ TrainingOptions options_of(SolverConfig const& config) {
   options.regularization_method = config.regularization_method;
   options.accumulate = config.accumulate;
   options.microbatch = config.microbatch.value_or(0);
+  options.bfloat16_gradients = config.bfloat16_gradients;
+  options.shard_optimizer = config.shard_optimizer;
   options.lr_policy = config.lr_policy;
   options.momentum_policy = config.momentum_policy;
   return options;
@@ -192,6 +194,10 @@ void check_numbers(SolverConfig const& config) {
   check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
   check_count(config.accumulate, "accumulate", 20);
   check_count(config.microbatch.value_or(1), "microbatch", 40);
+  check(config.microbatch || !config.bfloat16_gradients, "bfloat16_gradients",
+        "is for the gradients of the parts of a minibatch: set microbatch, the samples of a part");
+  check(config.microbatch || !config.shard_optimizer, "shard_optimizer",
+        "is for ranks, which share the parts of a minibatch: set microbatch, the samples of a part");
   if (config.clip_gradients) check_number("clip_gradients", *config.clip_gradients);
   if (config.clip_values) check_number("clip_values", *config.clip_values);
   if (config.weight_decay) check_number("weight_decay", *config.weight_decay);
@@ -256,16 +262,17 @@ void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   auto const suits = [&](auto const& optimizer) { return options_.suits(optimizer); };
   if (!options_.sane() || !std::visit(suits, options_.optimizer) || options_.minibatch_size < 0)
-    throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ",
-                                  coldpress::detail::number_text(options_.clip_gradients), ", clip_values ",
-                                  coldpress::detail::number_text(options_.clip_values), ", weight_decay ",
-                                  coldpress::detail::number_text(options_.weight_decay), ", accumulate ",
-                                  options_.accumulate, ", microbatch ", options_.microbatch, ", check_every ",
-                                  options_.check_every, ", minibatch_size ", options_.minibatch_size,
-                                  ", or one of lr_policy or momentum_policy")};
+    throw ConfigError{
+        sentence_of("solver: a number of options() is out of range: clip_gradients ",
+                    coldpress::detail::number_text(options_.clip_gradients), ", clip_values ",
+                    coldpress::detail::number_text(options_.clip_values), ", weight_decay ",
+                    coldpress::detail::number_text(options_.weight_decay), ", accumulate ", options_.accumulate,
+                    ", microbatch ", options_.microbatch, options_.bfloat16_gradients ? " with bfloat16_gradients" : "",
+                    options_.shard_optimizer ? " with shard_optimizer" : "", ", check_every ", options_.check_every,
+                    ", minibatch_size ", options_.minibatch_size, ", or one of lr_policy or momentum_policy")};
   if (options_.optimizer.index() != optimizer_) {  // the old state has a different meaning
     optimizer_ = options_.optimizer.index();
-    for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
+    clear_state();
   }
   if (options_.check_every > 0) check_samples(inputs, targets, homes);
   std::uint64_t const step = iteration() + 1;
@@ -307,6 +314,15 @@ void Solver::distribute_over(Communicator* communicator) {
     throw error;
   }
   options_.communicator = communicator;
+}
+
+void Solver::gather_state(bool on_all_ranks) {
+  if (!options_.shard_optimizer) return;
+  network_.executable().gather_state(options_, state_count(), progress_->waiting > 0, on_all_ranks);
+}
+
+void Solver::clear_state() {
+  for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
 }
 
 int Solver::state_count() const {

@@ -48,6 +48,10 @@ class Trainer final : public Training {
     engine_.transfer_.submit();
   }
 
+  void gather_state(TrainingOptions const& options, int states, bool waiting, bool on_all_ranks) override {
+    microbatches_.distribute_over(options.communicator, options.shard_optimizer, engine_.parameters_.where);
+    microbatches_.gather(states, waiting, on_all_ranks, buffers());
+  }
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                        TrainingOptions const& options, Progress& progress, Homes homes) override {
     Graph const& graph = *engine_.graph_;
@@ -58,6 +62,7 @@ class Trainer final : public Training {
       throw UnsupportedError{"solver: microbatch is for networks on the host; on a device a step is one pass"};
     if (in_parts && graph.force_backward)
       throw UnsupportedError{"solver: with a microbatch there are no gradients of the inputs (force_backward)"};
+    microbatches_.distribute_over(options.communicator, options.shard_optimizer, engine_.parameters_.where);
     prepare(objective);
     auto& transfer = engine_.transfer_;
     auto& gathered = engine_.gathered_;
@@ -78,7 +83,8 @@ class Trainer final : public Training {
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters.data(), {}};
-          for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = parameters.base(Executable::state + s);
+          for (int s = 0; s < Optimizer::states; ++s)  // that of divided states is not used
+            sink.state[s] = microbatches_.divides() ? parameters.data() : parameters.base(Executable::state + s);
           auto const* const frozen = transfer.flags(parameters.frozen(), program.parameter_count());
           UpdateStep<Optimizer, float> update_step{sink, options, options.minibatch_size, progress, run.batch, frozen};
           bool const fused = update_step.fuses() && !program.shares() && !graph.has_custom_parameters() &&
@@ -87,9 +93,9 @@ class Trainer final : public Training {
           float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
           if (in_parts) {
-            microbatches_.distribute_over(options.communicator);
-            microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums});
-            float const loss = microbatches_.train_step(run, update_step, gradients, each_loss);
+            microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums,
+                                        options.bfloat16_gradients});
+            float const loss = microbatches_.train_step(run, update_step, buffers(), each_loss);
             taken = loss - loss == 0;
           } else if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {
             float const loss = train_step(run, update_step, gradients, each_loss);
@@ -112,6 +118,17 @@ class Trainer final : public Training {
  private:
   using Space = dynamic::Space<Backend>;
   using EngineRun = typename Engine<Backend>::EngineRun;
+
+  /// The buffers that ranks may divide; see StateShares.
+  struct Buffers {
+    ParameterStore<Backend>& parameters;
+    Whereabouts& where;
+    float* gradients() const { return parameters.base(Executable::gradient); }
+    float const* known_state(int s) const { return parameters.known(Executable::state + s); }
+    float* state(int s) const { return parameters.base(Executable::state + s); }
+    void drop_states() const { parameters.drop_states(); }
+  };
+  Buffers buffers() { return {engine_.parameters_, engine_.parameters_.where}; }
 
   /// Plans training for an objective, or for the network's own losses.
   void prepare(std::optional<Objective> const& objective) {
@@ -141,6 +158,7 @@ class Trainer final : public Training {
     return engine_.start(*engine_.training_, engine_.kept_, nullptr, engine_.step_, kept);
   }
   GradientSinks<float> gradients() {
+    engine_.parameters_.where.gradients = Whereabouts::whole;
     return {{engine_.parameters_.base(Executable::gradient)}, engine_.training_->program.slots()};
   }
   /// Remembers the gradients of the inputs: zeros for an input that no gradient reaches.

@@ -42,6 +42,8 @@ class DynamicSolver final : public AnySolver {
     return std::as_const(solver_).options().lr_policy.value(base_rate(), updates);
   }
   void check_finite() const override { solver_.check_finite(); }
+  bool shards_optimizer() const override { return std::as_const(solver_).options().shard_optimizer; }
+  void gather_state(bool on_all_ranks) override { solver_.gather_state(on_all_ranks); }
 
   persist::Model model() const override {
     return persist::model_of(solver_.network(), solver_.config().minibatch_size.value_or(1));
@@ -78,7 +80,9 @@ class DynamicSolver final : public AnySolver {
     beside_->set_progress({});
     beside_->options() = {};
     beside_->options().accumulate = 2, beside_->options().check_every = 0;
-    beside_->options().microbatch = std::as_const(solver_).options().microbatch;
+    auto const& options = std::as_const(solver_).options();
+    beside_->options().microbatch = options.microbatch;
+    beside_->options().bfloat16_gradients = options.bfloat16_gradients;
     try {
       (void)static_cast<float>(step(*beside_, samples, targets));
     } catch (DivergenceError const&) {

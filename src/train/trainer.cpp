@@ -119,6 +119,7 @@ void Trainer::run() {
   solver_->check_finite();
   ended_ = true;
   if (!statistics_.find("training/loss") && recent_.samples() > 0) record();
+  gather_for([](detail::AnyCallback const& callback) { return callback.when.end; });
   for (bool const saves : {true, false}) {
     for (auto const& callback : callbacks_) {
       if (callback->when.end && (callback->turn == detail::Turn::saves) == saves) callback->call(*this);
@@ -213,15 +214,31 @@ double Trainer::time() const {
   return now;
 }
 
+/// Gathers the optimizer's state, if ranks divide it, where a callback of rank 0 that is due reads it.
+template <class Due>
+void Trainer::gather_for(Due due) {
+  if (!options_.ranks || !solver_->shards_optimizer()) return;
+  bool reads =
+      std::ranges::any_of(callbacks_, [&](auto const& callback) { return callback->reads_state && due(*callback); });
+  options_.ranks->broadcast(&reads, sizeof reads);
+  if (reads) solver_->gather_state(false);
+}
+
 void Trainer::call_due() {
   double const now = timed_ ? time() : 0;
+  auto const clock = [&](detail::AnyCallback const& callback) {
+    return callback.when.seconds > 0 && now - callback.last >= callback.when.seconds;
+  };
+  auto const due = [&](detail::AnyCallback const& callback) {
+    When const& when = callback.when;
+    return clock(callback) || (when.steps > 0 && iteration() % when.steps == 0) ||
+           (when.epochs > 0 && epoch_over_ && (batch_.position.epoch + 1) % when.epochs == 0);
+  };
+  gather_for(due);
   for (auto const& callback : callbacks_) {
-    When const& when = callback->when;
-    bool const clock = when.seconds > 0 && now - callback->last >= when.seconds;
-    if (clock) callback->last = now;
-    bool const due = clock || (when.steps > 0 && iteration() % when.steps == 0) ||
-                     (when.epochs > 0 && epoch_over_ && (batch_.position.epoch + 1) % when.epochs == 0);
-    if (due) callback->call(*this);
+    if (!due(*callback)) continue;
+    if (clock(*callback)) callback->last = now;
+    callback->call(*this);
   }
 }
 

@@ -113,6 +113,7 @@ void ReduceRate::operator()(Trainer& trainer) {
   Best::Found const found = best_.look(trainer);
   if (found == Best::Found::nothing_new) return;
   if (found == Best::Found::better && options_.reload) {
+    trainer.solver().gather_state(true);
     persist::Checkpoint const now = trainer.solver().checkpoint();
     best_tensors_ = now.model.weights;
     best_tensors_.insert(best_tensors_.end(), now.optimizer_state.begin(), now.optimizer_state.end());
@@ -126,6 +127,7 @@ void ReduceRate::operator()(Trainer& trainer) {
   float const rate = trainer.solver().base_rate(), reduced = std::max(rate * options_.factor, options_.min_rate);
   if (!(reduced < rate)) return;
   if (options_.reload && !best_tensors_.empty()) {
+    trainer.solver().gather_state(true);
     persist::Checkpoint now = trainer.solver().checkpoint();
     replace(now.model.weights, best_tensors_);
     replace(now.optimizer_state, best_tensors_);

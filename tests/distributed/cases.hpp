@@ -36,6 +36,8 @@ inline std::vector<Case> cases() {
   momentum.momentum = 0.9f, momentum.weight_decay = 0.01f;
   clipped.clip_gradients = 0.05f, clipped.clip_values = 0.01f, clipped.lr_policy = policy::Step{0.5f, 2};
   accumulating.accumulate = 3;
+  auto rounded = accumulating, rounded_and_clipped = clipped;
+  rounded.bfloat16_gradients = rounded_and_clipped.bfloat16_gradients = true;
   auto const shared = [](std::string name) {
     LayerConfig layer{std::move(name), Linear{6}};
     layer.params = {{.name = "w"}};
@@ -67,6 +69,33 @@ inline std::vector<Case> cases() {
        accumulating},
       {"shared and clipped", {6}, 2, 0, {shared("a"), {"t", TanH{}}, shared("b"), {"c", Linear{2}}}, clipped},
       {"frozen", {5}, 3, 0, {{"a", Linear{7}}, {"t", TanH{}}, {"b", Linear{3}}}, momentum, {"a"}},
+      {"frozen, shared and clipped",
+       {6},
+       2,
+       0,
+       {shared("a"), {"t", TanH{}}, shared("b"), {"c", Linear{2}}},
+       clipped,
+       {"c"}},
+      {"bounded",
+       {6},
+       3,
+       0,
+       {{"a", Linear{.output_size = 40, .weight = {.max_norm = {0.4f}}}},
+        {"norm", BatchNormalization{}},
+        {"b", Linear{3}}},
+       momentum},
+      {"bfloat16 and accumulated",
+       {6},
+       3,
+       0,
+       {{"a", Linear{8}}, {"norm", BatchNormalization{}}, {"b", Linear{3}}},
+       rounded},
+      {"bfloat16, shared and clipped",
+       {6},
+       2,
+       0,
+       {shared("a"), {"t", TanH{}}, shared("b"), {"c", Linear{2}}},
+       rounded_and_clipped},
   };
 }
 
@@ -104,6 +133,7 @@ inline std::string train(dynamic::Solver& solver, Case const& c) {
     auto const y = solver.network().executable().output();
     append(all, y.data(), y.size());
   }
+  solver.gather_state(true);
   auto const checkpoint = persist::serialize(persist::checkpoint_of(std::as_const(solver)));
   append(all, checkpoint.data(), checkpoint.size());
   return all;
@@ -112,8 +142,9 @@ inline std::string trained_alone(Case const& c) {
   dynamic::Solver solver = solver_of(c);
   return train(solver, c);
 }
-inline std::string trained_on(Case const& c, Communicator& communicator) {
+inline std::string trained_on(Case const& c, Communicator& communicator, bool shards = false) {
   dynamic::Solver solver = solver_of(c);
+  solver.options().shard_optimizer = shards;
   distributed::start(solver, communicator);
   return train(solver, c);
 }
@@ -131,10 +162,15 @@ struct Classifier {
 inline constexpr auto classifier = graph(Classifier{});
 using Typed = Network<Graph<classifier>, Inputs{Shape{3}, Shape{1}}>;
 
-inline std::string typed_trained(Communicator* communicator) {
+template <bool bfloat16 = false, bool shards = false>
+std::string typed_trained(Communicator* communicator) {
   auto const net = std::make_unique<Typed>(3);
   using Solver = coldpress::Solver<Typed, OwnLosses{}, Adam{.learning_rate = 0.02f},
-                                   SolverOptions{.clip_gradients = 0.5f, .weight_decay = 0.01f, .microbatch = 2}>;
+                                   SolverOptions{.clip_gradients = 0.5f,
+                                                 .weight_decay = 0.01f,
+                                                 .microbatch = 2,
+                                                 .bfloat16_gradients = bfloat16,
+                                                 .shard_optimizer = shards}>;
   auto const solver = std::make_unique<Solver>(*net);
   if (communicator) distributed::start(*solver, *communicator);
   Random random{5};
@@ -150,6 +186,7 @@ inline std::string typed_trained(Communicator* communicator) {
   }
   double const statistics[] = {solver->template statistic<"accuracy">(), solver->template statistic<"loss">()};
   append(all, statistics, 2);
+  solver->gather_state(true);
   auto const checkpoint = persist::serialize(persist::checkpoint_of(*solver));
   append(all, checkpoint.data(), checkpoint.size());
   return all;

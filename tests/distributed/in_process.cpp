@@ -73,11 +73,16 @@ TEST_CASE("any number of ranks trains a network from a config to the bits of one
     std::string const alone = trained_alone(c);
     for (int const ranks : {1, 2, 3, 4, 5, 8}) {
       INFO(ranks << " ranks");
-      for (std::string const& on : on_ranks(ranks, [&](Communicator& r) { return trained_on(c, r); }))
-        CHECK(on == alone);
+      for (bool const shards : {false, true}) {
+        INFO("shards: " << shards);
+        for (std::string const& on : on_ranks(ranks, [&](Communicator& r) { return trained_on(c, r, shards); }))
+          CHECK(on == alone);
+      }
     }
     Case other = c;  // the bits are those of the microbatch
     other.solver.microbatch = 4;
+    CHECK(trained_alone(other) != alone);
+    other = c, other.solver.bfloat16_gradients = !c.solver.bfloat16_gradients;
     CHECK(trained_alone(other) != alone);
   }
 }
@@ -87,7 +92,13 @@ TEST_CASE("any number of ranks trains a network type to the bits of one process,
   for (int const ranks : {1, 2, 3, 4, 5, 8}) {
     INFO(ranks << " ranks");
     for (std::string const& on : on_ranks(ranks, [](Communicator& r) { return typed_trained(&r); })) CHECK(on == alone);
+    for (std::string const& on : on_ranks(ranks, [](Communicator& r) { return typed_trained<false, true>(&r); }))
+      CHECK(on == alone);
   }
+  std::string const rounded = typed_trained<true>(nullptr);
+  CHECK(rounded != alone);
+  for (std::string const& on : on_ranks(3, [](Communicator& r) { return typed_trained<true, true>(&r); }))
+    CHECK(on == rounded);
 }
 
 using Marked = Network<Sequential<Linear{300}, Mark{}, Linear{300}, Linear{300}>, Shape{300}>;
@@ -260,6 +271,8 @@ TEST_CASE("ranks that do not take the same step learn how they differ, and have 
         }).starts_with(other));
   CHECK(refusal([](dynamic::Solver& solver) { solver.options().clip_gradients = 2; }).starts_with(other));
   CHECK(refusal([](dynamic::Solver& solver) { solver.options().weight_decay = 0.5f; }).starts_with(other));
+  CHECK(refusal([](dynamic::Solver& solver) { solver.options().shard_optimizer = true; }).starts_with(other));
+  CHECK(refusal([](dynamic::Solver& solver) { solver.options().bfloat16_gradients = true; }).starts_with(other));
 }
 
 TEST_CASE("an error names the rank that does not answer, and not one that waits for it") {
@@ -341,6 +354,9 @@ TEST_CASE("ranks that do not train the same are refused, with what differs") {
   };
   says(refusal([](Case& own) { own.layers[3] = {"fc", Linear{5}}, own.classes = 5; }), "the list of weights is ");
   says(refusal([](Case& own) { own.solver.base_lr = 1; }),
+       "the hash of network, loss, solver, seed and monitoring is ");
+  says(refusal([](Case& own) { own.solver.shard_optimizer = true; }), "shard_optimizer is true, not false");
+  says(refusal([](Case& own) { own.solver.bfloat16_gradients = true; }),
        "the hash of network, loss, solver, seed and monitoring is ");
   says(refusal([](Case&) {}, {{"the colour", "red"}}), "the colour is red, not none");
 }

@@ -1,10 +1,12 @@
 // Trainers on several ranks, each of which reads its part alone, write the checkpoint of one process.
 #include "data/counted.hpp"
+#include "data/files.hpp"
 #include "distributed/cases.hpp"
 
 #include <coldpress/train.hpp>
 
 #include <algorithm>
+#include <fstream>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -52,6 +54,7 @@ std::string trained(auto& solver, WeightAverage average, Communicator* ranks) {
   trainer.every(train::epochs(1), train::Validation{*source, "validation"});
   trainer.every(train::epochs(1), train::StopEarly{{.metric = {"validation/loss"}, .patience = 2}});
   trainer.run();
+  trainer.solver().gather_state(true);
   std::string all = trainer.stopped();
   for (auto const& bytes : {persist::serialize(trainer.checkpoint()), persist::serialize(trainer.model())})
     append(all, bytes.data(), bytes.size());
@@ -76,26 +79,33 @@ TEST_CASE("trainers on any number of ranks average weights, stop and count right
       INFO(ranks << " ranks");
       std::atomic<int> right = 0;
       InProcess{ranks}.run([&](Communicator& r) {
-        dynamic::Solver of_rank = solver_of(labelled);
-        distributed::start(of_rank, r);
-        right += trained(of_rank, average, &r) == alone;
+        for (bool const shards : {false, true}) {
+          dynamic::Solver of_rank = solver_of(labelled);
+          of_rank.options().shard_optimizer = shards;
+          distributed::start(of_rank, r);
+          right += trained(of_rank, average, &r) == alone;
+        }
       });
-      CHECK(right == ranks);
+      CHECK(right == 2 * ranks);
     }
   }
 }
 
 TEST_CASE("trainers of a network type do so, too, and refuse one without parts") {
   using Net = Network<Sequential<Linear{5}, TanH{}, Linear{2}, LogSoftmax{}>, Shape{3}>;
-  auto const with = [](Communicator* ranks) {
+  auto const with = []<bool shards>(Communicator* ranks, std::bool_constant<shards>) {
     Net net{2};
-    Solver<Net, NegativeLogLikelihood{2}, Adam{}, SolverOptions{.microbatch = 4}> solver{net};
+    Solver<Net, NegativeLogLikelihood{2}, Adam{}, SolverOptions{.microbatch = 4, .shard_optimizer = shards}> solver{
+        net};
     return trained(solver, {}, ranks);
   };
-  std::string const alone = with(nullptr);
+  std::string const alone = with(nullptr, std::false_type{});
   std::atomic<int> right = 0;
-  InProcess{3}.run([&](Communicator& r) { right += with(&r) == alone; });
-  CHECK(right == 3);
+  InProcess{3}.run([&](Communicator& r) {
+    right += with(&r, std::false_type{}) == alone;
+    right += with(&r, std::true_type{}) == alone;
+  });
+  CHECK(right == 6);
   InProcess{1}.run([](Communicator& r) {
     Net net{2};
     Solver<Net, NegativeLogLikelihood{2}> solver{net};
@@ -206,6 +216,52 @@ TEST_CASE("a callback that is due by the clock is called after the same steps on
       right += r.rank() == 0 ? steps == wanted : steps.empty();
     });
     CHECK(right == ranks);
+  }
+}
+
+TEST_CASE("where ranks divide the optimizer's state, rank 0 alone writes the snapshots of one process") {
+  TemporaryFolder const folder;
+  auto const trained = [&](Communicator* ranks, std::string const& name, bool shards) {
+    now = -1, tick = 1;
+    Case own = labelled;
+    own.solver.accumulate = 4;
+    dynamic::Solver solver = solver_of(own);
+    solver.options().shard_optimizer = shards;
+    auto const source = data::own(sides());
+    train::TrainerOptions options = options_of({.kind = WeightAverage::Kind::ema, .decay = 0.9f}, ranks);
+    options.clock = [] { return now += tick; };
+    train::Trainer trainer{solver, *source, options};
+    trainer.every(train::epochs(1), train::Validation{*source, "validation"});
+    trainer.every(train::epochs(1),
+                  train::ReduceRate{{.patience = 1, .min_delta = 0.1, .cooldown = 0, .reload = true}});
+    std::string files;
+    if (!ranks || ranks->rank() == 0) {
+      trainer.every(train::seconds(2.5), train::Snapshot{folder / name + "{iteration}"});
+      trainer.every(train::steps(5), train::Snapshot{folder / name + "{iteration}.step"});
+    }
+    trainer.run();
+    return std::to_string(static_cast<double>(trainer.solver().base_rate()));
+  };
+  auto const written = [&](std::string const& name) {
+    std::string all;
+    for (int step = 1; step <= 36; ++step) {
+      for (char const* const end : {"", ".step"}) {
+        std::string const file = folder / name + std::to_string(step) + end;
+        if (std::ifstream in{file, std::ios::binary}; in)
+          all += std::to_string(step) + end + std::string{std::istreambuf_iterator<char>{in}, {}};
+      }
+    }
+    return all;
+  };
+  std::string const rate = trained(nullptr, "alone", false), alone = written("alone");
+  REQUIRE(!alone.empty());
+  CHECK(rate != std::to_string(static_cast<double>(labelled.solver.base_lr)));  // it went back to the best weights
+  for (int const ranks : {2, 3}) {
+    std::string const name = "on" + std::to_string(ranks) + "-";
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) { right += trained(&r, name, true) == rate; });
+    CHECK(right == ranks);
+    CHECK(written(name) == alone);
   }
 }
 

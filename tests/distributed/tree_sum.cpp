@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -32,11 +35,11 @@ class Counting final : public test::Through {
 /// The sum, or what it gives if it is added to ones. Twice, because the memory of the first sum is used again. The
 /// second time, the values have their last values only bit by bit, as backward makes them.
 std::vector<float> summed(Communicator* communicator, std::vector<std::vector<float>> const& arrays, bool adds = false,
-                          Index bucket = 0) {
+                          bool rounds = false, Index bucket = 0) {
   TreeSum<float> sum;
   auto const size = static_cast<Index>(arrays[0].size());
   for (int round = 0; round < 2; ++round) {
-    sum.reserve(communicator, static_cast<Index>(arrays.size()), size, bucket);
+    sum.reserve(communicator, static_cast<Index>(arrays.size()), size, rounds, bucket);
     std::vector<float> total(static_cast<std::size_t>(size), 1.0f);
     sum.begin(total.data(), adds);
     Index const apart = round == 0 ? size : 1 + size / (5 + (communicator ? communicator->rank() : 0));
@@ -73,6 +76,45 @@ TEST_CASE("the arrays are added in pairs, and pairs of pairs") {
   }
 }
 
+TEST_CASE("a sum that rounds has bfloat16 at every node of its tree") {
+  auto const all = arrays(7, 5000);
+  auto const total = summed(nullptr, all, false, true), more = summed(nullptr, all, true, true);
+  auto const one = summed(nullptr, {all[0]}, false, true);
+  auto const round = [](float value) { return static_cast<float>(Bfloat16{value}); };
+  auto const plus = [&](float a, float b) { return round(a + b); };
+  int differ = 0;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    float leaf[7];
+    for (std::size_t a = 0; a < 7; ++a) leaf[a] = round(all[a][i]);
+    float const low = plus(plus(leaf[0], leaf[1]), plus(leaf[2], leaf[3])),
+                high = plus(plus(leaf[4], leaf[5]), leaf[6]);
+    REQUIRE(total[i] == plus(low, high));
+    REQUIRE(more[i] == 1 + plus(low, high));  // what is added to is no node
+    REQUIRE(one[i] == leaf[0]);
+    differ += round(all[0][i] + all[1][i]) != plus(leaf[0], leaf[1]);
+  }
+  CHECK(differ > 0);
+}
+
+TEST_CASE("rounding goes to the nearest, ties to even, and keeps what is not finite") {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  // The NaNs whose bits would overflow, or become those of infinity, if they were rounded.
+  float const high = std::bit_cast<float>(0x7fffffffu), low = std::bit_cast<float>(0x7f800001u);
+  float const step = 1.0f / 128;  // of bfloat16 from 1 on
+  std::vector<float> const given{1 + step / 2, 1 + 3 * step / 2, 1 + step * 0.501f, inf, -inf, high, low, 3.4e38f};
+  auto const is_right = [&](std::vector<float> const& sum) {
+    return std::vector(sum.begin(), sum.begin() + 5) == std::vector{1.0f, 1 + 2 * step, 1 + step, inf, -inf} &&
+           std::isnan(sum[5]) && std::isnan(sum[6]) && sum[7] == inf;  // no bfloat16 is nearer
+  };
+  CHECK(is_right(summed(nullptr, {given}, false, true)));
+  std::vector<float> const zeros(given.size());
+  for (int const ranks : {1, 2, 3}) {
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) { right += is_right(summed(&r, {given, zeros, zeros}, false, true)); });
+    CHECK(right == ranks);
+  }
+}
+
 TEST_CASE("any number of ranks adds any number of arrays to the bits of one process") {
   for (int const ranks : {1, 2, 3, 4, 5, 7, 8, 13}) {
     for (std::size_t const count : {1, 2, 3, 5, 8, 11, 16, 21}) {
@@ -82,18 +124,21 @@ TEST_CASE("any number of ranks adds any number of arrays to the bits of one proc
           INFO(ranks << " ranks, " << count << " arrays of " << size << " in buckets of " << bucket);
           auto const all = arrays(count, size);
           bool const adds = count % 2 == 0;
-          auto const alone = summed(nullptr, all, adds);
-          std::atomic<int> right = 0;
-          InProcess{ranks}.run([&](Communicator& r) { right += summed(&r, all, adds, bucket) == alone; });
-          CHECK(right == ranks);
+          for (bool const rounds : {false, true}) {
+            auto const alone = summed(nullptr, all, adds, rounds);
+            std::atomic<int> right = 0;
+            InProcess{ranks}.run([&](Communicator& r) { right += summed(&r, all, adds, rounds, bucket) == alone; });
+            CHECK(right == ranks);
+          }
         }
       }
     }
   }
 }
 
-TEST_CASE("each rank sends what all others lack, and no more") {
+TEST_CASE("each rank sends what all others lack, and no more: 2 bytes of each value if it rounds") {
   constexpr Index size = 64 * 16;
+  bool const rounds = GENERATE(false, true);
   for (int const ranks : {2, 4, 8}) {
     auto const all = arrays(16, size);
     std::mutex mutex;
@@ -101,7 +146,7 @@ TEST_CASE("each rank sends what all others lack, and no more") {
     InProcess{ranks}.run([&](Communicator& r) {
       Counting counting{r};
       TreeSum<float> sum;
-      sum.reserve(&counting, 16, size, 256);
+      sum.reserve(&counting, 16, size, rounds, 256);
       std::vector<float> total(size);
       sum.begin(total.data(), false);
       sum.wait();
@@ -109,7 +154,7 @@ TEST_CASE("each rank sends what all others lack, and no more") {
       std::lock_guard const lock{mutex};
       sent.push_back(counting.sent);
     });
-    auto const bytes = static_cast<std::size_t>(2 * size * (ranks - 1) / ranks) * sizeof(float);
+    auto const bytes = static_cast<std::size_t>(2 * size * (ranks - 1) / ranks) * (rounds ? 2 : sizeof(float));
     CHECK(sent == std::vector<std::size_t>(static_cast<std::size_t>(ranks), bytes));
   }
 }
@@ -118,7 +163,7 @@ TEST_CASE("what has its last values is under way before the rest") {
   InProcess{3}.run([](Communicator& r) {
     Counting counting{r};
     TreeSum<float> sum;
-    sum.reserve(&counting, 3, 160, 64);  // buckets of 64 and, the first to travel, 32
+    sum.reserve(&counting, 3, 160, false, 64);  // buckets of 64 and, the first to travel, 32
     std::vector<float> total(160);
     sum.begin(total.data(), false);
     std::vector<std::size_t> begun;

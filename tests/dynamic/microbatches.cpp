@@ -92,7 +92,7 @@ TEST_CASE("no bit of a step in parts depends on the threads, or on the order in 
 }
 
 TEST_CASE("a type and a config give the same bits, and so do both forms of kernels") {
-  constexpr SolverOptions options{.accumulate = 2, .microbatch = 3};
+  constexpr SolverOptions options{.accumulate = 2, .microbatch = 3, .bfloat16_gradients = true};
   if (test::same_level()) {
     Trained const compiled = trained<Net<Cpu>, options>(), linked = trained<Net<LinkedCpu>, options>();
     CHECK(compiled.losses == linked.losses);
@@ -104,6 +104,7 @@ TEST_CASE("a type and a config give the same bits, and so do both forms of kerne
   Solver<Network, MeanSquaredError{}, Adam{}, options> solver{net};
   auto const config = dynamic::to_solver_config(solver);
   CHECK(config.microbatch == 3);
+  CHECK(config.bfloat16_gradients);
   auto const backend = dynamic::Backend::like_static();
   dynamic::Solver other{dynamic::Layer::from_config(backend, dynamic::to_config(net), {}, 3), config};
   test::Random random{5};
@@ -198,4 +199,10 @@ TEST_CASE("gradients of the inputs are refused, and a number out of range") {
   auto wrong = config(false);
   wrong.microbatch = 0;
   CHECK_THROWS_AS(dynamic::Solver::from_config(backend, backend, wrong), ConfigError);
+  wrong.microbatch = {}, wrong.shard_optimizer = true;
+  CHECK_THROWS_WITH(dynamic::Solver::from_config(backend, backend, wrong),
+                    Catch::Contains("shard_optimizer: is for ranks"));
+  wrong.bfloat16_gradients = true;
+  CHECK_THROWS_WITH(dynamic::Solver::from_config(backend, backend, wrong),
+                    Catch::Contains("bfloat16_gradients: is for the gradients of the parts"));
 }

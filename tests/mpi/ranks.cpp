@@ -10,9 +10,12 @@ TEST_CASE("processes train to the bits of one") {
   REQUIRE(mpi.size() == distributed::launched_ranks());
   for (Case const& c : cases()) {
     INFO(c.name << " on rank " << mpi.rank());
-    CHECK(trained_on(c, mpi) == trained_alone(c));
+    std::string const alone = trained_alone(c);
+    CHECK(trained_on(c, mpi) == alone);
+    CHECK(trained_on(c, mpi, true) == alone);
   }
   CHECK(typed_trained(&mpi) == typed_trained(nullptr));
+  CHECK(typed_trained<true, true>(&mpi) == typed_trained<true>(nullptr));
 
   // More than MPI sends without waiting for the receiver.
   std::vector<std::uint64_t> numbers(1 << 20), wanted(numbers.size());

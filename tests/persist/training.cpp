@@ -156,6 +156,7 @@ TEST_CASE("every optimizer and policy comes back from the text that is written o
     solver.regularization_method = Regularization::l1;
     solver.accumulate = 4;
     solver.clip_values = 0.3f;
+    solver.microbatch = 8, solver.bfloat16_gradients = solver.shard_optimizer = true;
   });
 }
 
@@ -333,6 +334,8 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
            Wrong{"momentum = 0.9", "solver = (adam = ()), momentumPolicy = (exp = ())",
                  "solver.momentumPolicy: the optimizer has no momentum"},
            Wrong{"momentum = 0.9", "clipValues = -1", "solver.clipValues: must be above 0"},
+           Wrong{"momentum = 0.9", "bfloat16Gradients = true",
+                 "solver.bfloat16Gradients: is for the gradients of the parts of a minibatch: set microbatch"},
            Wrong{"momentum = 0.9", "weightDecay = -1", "solver.weightDecay: must be at least 0"},
            Wrong{"momentum = 0.9", "accumulate = 0", "solver.accumulate: must be at least 1"},
            Wrong{"(name = \"w\")", "(name = \"w\", lrMult = -1)", "layer 'layers[0] fc1': lrMult: must be at least 0"},

@@ -101,10 +101,11 @@ TEST_CASE("mpirun -n 2 and 3 write the files of one process, whatever is monitor
   if (!has_mpi()) return;
   Case const c;
   std::string const log = c.folder / "log.csv", best = c.folder / "best", report = c.folder / "report.svg";
-  auto const files = [&](int ranks) {
+  auto const files = [&](int ranks, std::vector<std::string> more = {}) {
     for (std::string const& file : {log, best, report, c.checkpoint}) std::filesystem::remove(file);
-    std::string all = c.network(ranks, c.begin({"--validate", "0.2", "--patience", "50", "--ema", "0.9", "--keep-best",
-                                                best, "--checkpoint", c.checkpoint, "--log", log, "--report", report}));
+    more.insert(more.end(), {"--validate", "0.2", "--patience", "50", "--ema", "0.9", "--keep-best", best,
+                             "--checkpoint", c.checkpoint, "--log", log, "--report", report});
+    std::string all = c.network(ranks, c.begin(more));
     auto checkpoint = persist::read_checkpoint(c.checkpoint);
     std::erase_if(checkpoint.states, [](auto const& state) { return state.name == "csv_log"; });  // has seconds
     auto const bytes = persist::serialize(checkpoint);
@@ -115,6 +116,12 @@ TEST_CASE("mpirun -n 2 and 3 write the files of one process, whatever is monitor
   std::string const alone = files(0);
   CHECK(files(2) == alone);
   CHECK(files(3) == alone);
+  CHECK(files(2, {"--set", "solver.shardOptimizer=true"}) == alone);
+  CHECK(files(3, {"--set", "solver.shardOptimizer=true"}) == alone);
+  std::vector<std::string> const rounded{"--set", "solver.bfloat16Gradients=true"};
+  std::string const other = files(0, rounded);
+  CHECK(other != alone);
+  CHECK(files(3, rounded) == other);
 }
 
 TEST_CASE("a run goes on, bit for bit, on another number of processes") {
@@ -126,6 +133,17 @@ TEST_CASE("a run goes on, bit for bit, on another number of processes") {
   CHECK(c.network(0, c.go_on()) == whole);
   c.network(0, c.begin({"--steps", "9", "--checkpoint", c.checkpoint}));
   CHECK(c.network(3, c.go_on()) == whole);
+  // The same where the ranks divide the optimizer's state, of which the checkpoint knows nothing.
+  std::vector<std::string> const shards{"--set",     "solver.shardOptimizer=true", "--steps", "17", "--checkpoint",
+                                        c.checkpoint};
+  c.network(3, c.begin(shards));
+  CHECK(c.network(2, c.go_on()) == whole);
+  std::string text = dropout_config;
+  auto const at = text.find("solver = (") + 10;
+  text.insert(at, "microbatch = 3, shardOptimizer = true, ");
+  std::string const config = c.folder.put("sharded", text);
+  c.network(0, c.begin({"--steps", "9", "--checkpoint", c.checkpoint}));
+  CHECK(c.network(3, c.go_on({"--config", config})) == whole);
 }
 
 TEST_CASE("rank 0 alone prints, and says how the minibatch is divided") {
@@ -222,9 +240,11 @@ TEST_CASE("the commands of docs/distributed.md run") {
 
 TEST_CASE("a rank that is asked to end ends all, after a checkpoint") {
   if (!has_mpi()) return;
-  Case const c;
-  auto const result = disturbed(c, 3, 1, SIGTERM);
-  CHECK(result.err.find("coldpress: interrupted after step ") != std::string::npos);
+  for (char const* const shards : {"false", "true"}) {
+    Case const c;
+    auto const result = disturbed(c, 3, 1, SIGTERM, {"--set", std::string{"solver.shardOptimizer="} + shards});
+    CHECK(result.err.find("coldpress: interrupted after step ") != std::string::npos);
+  }
 }
 
 TEST_CASE("kill -9 of a rank ends the run") {

@@ -103,6 +103,8 @@ TEST_CASE("no bit of a training depends on whether gradients are computed, and a
   }
   SECTION("minibatches in parts") {
     check_kind<Kind<Random, MeanSquaredError{}, SolverOptions{.microbatch = 5}>>(*data.training);
+    check_kind<Kind<Random, MeanSquaredError{}, SolverOptions{.microbatch = 5, .bfloat16_gradients = true}>>(
+        *data.training);
   }
 }
 

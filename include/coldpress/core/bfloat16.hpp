@@ -10,9 +10,13 @@ struct Bfloat16 {
 
   Bfloat16() = default;
   /// Rounds to nearest, ties to even. A NaN stays a NaN.
-  explicit constexpr Bfloat16(float value) {
+  explicit constexpr Bfloat16(float value)
+      : bits(static_cast<std::uint16_t>(__builtin_bit_cast(std::uint32_t, rounded(value)) >> 16)) {}
+  /// The same as a float, for loops that would only widen it again.
+  static constexpr float rounded(float value) {
     auto const all = __builtin_bit_cast(std::uint32_t, value);
-    bits = static_cast<std::uint16_t>(value == value ? (all + 0x7fff + (all >> 16 & 1)) >> 16 : all >> 16 | 0x40);
+    std::uint32_t const near = value == value ? all + 0x7fff + (all >> 16 & 1) : all | 0x400000;
+    return __builtin_bit_cast(float, near & 0xffff0000);
   }
   explicit constexpr operator float() const { return __builtin_bit_cast(float, std::uint32_t{bits} << 16); }
 };

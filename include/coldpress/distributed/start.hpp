@@ -6,6 +6,7 @@
 #include <coldpress/run/communicator.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coldpress::distributed {
@@ -27,12 +28,26 @@ Facts facts_of(persist::Checkpoint const& checkpoint);
 /// the first to the last, which are read: 64 of them, or fewer large ones. Throws what reading throws.
 Facts facts_of_data(std::string const& name, data::Source const& source);
 
+/// Whether ranks divide the optimizer's state, which a checkpoint does not say.
+template <class Solver>
+Fact fact_of_sharding(Solver const& solver) {
+  SolverOptions const& options = [&]() -> SolverOptions const& {
+    if constexpr (requires { Solver::objective; }) {
+      return Solver::options;
+    } else {
+      return solver.options();
+    }
+  }();
+  return {"shard_optimizer", options.shard_optimizer ? "true" : "false"};
+}
+
 /// Checks that all ranks begin a solver, a coldpress::Solver or a dynamic::Solver, with the same facts, and divides its
 /// steps among them. The communicator is borrowed. `more` are facts that the solver does not know, such as those of the
 /// data. Throws MismatchError, and what distribute_over throws; then the solver has not changed.
 template <class Solver>
 void start(Solver& solver, Communicator& communicator, Facts const& more = {}) {
   Facts facts = facts_of(persist::checkpoint_of(solver));
+  facts.push_back(fact_of_sharding(std::as_const(solver)));
   facts.insert(facts.end(), more.begin(), more.end());
   check_same(communicator, facts);
   solver.distribute_over(&communicator);

@@ -48,6 +48,9 @@ class Training {
   virtual void train_minibatch(std::span<Values const> inputs, Values targets,
                                std::optional<Objective> const& objective, TrainingOptions const& options,
                                Progress& progress, Homes homes) = 0;
+  /// See Solver::gather_state.
+  virtual void gather_state([[maybe_unused]] TrainingOptions const& options, [[maybe_unused]] int states,
+                            [[maybe_unused]] bool waiting, [[maybe_unused]] bool on_all_ranks) {}
 };
 /// Link the code that trains networks from configs, and that for streams in blocks. Programs that never call them are
 /// smaller.
@@ -78,10 +81,11 @@ class Executable {
   };
   virtual std::vector<Weight> const& weights() const = 0;
   /// The buffers with the layout of the parameters: 0 is the parameters, 1 the gradients, 2 and up the optimizer's
-  /// state.
+  /// state. Reading or writing one throws UnsupportedError if each rank has a share of it (Solver::gather_state).
   static constexpr int data = 0, gradient = 1, state = 2;
   virtual void read(int buffer, int weight, std::span<float> values) const = 0;
   virtual void write(int buffer, int weight, std::span<float const> values) = 0;
+  /// Sets a buffer to zero; if ranks divide the states, all of them.
   virtual void clear(int buffer) = 0;
   /// Whether all weights are finite.
   virtual bool is_finite() const = 0;
@@ -116,6 +120,9 @@ class Executable {
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                        TrainingOptions const& options, Progress& progress, Homes homes) {
     training().train_minibatch(inputs, targets, objective, options, progress, homes);
+  }
+  void gather_state(TrainingOptions const& options, int states, bool waiting, bool on_all_ranks) {
+    training().gather_state(options, states, waiting, on_all_ranks);
   }
   /// Forward in inference mode that also computes the network's losses and statistics.
   virtual std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) = 0;

@@ -81,6 +81,11 @@ class Solver {
   /// (distributed::start compares them). Throws ConfigError without a microbatch, and UnsupportedError for a network on
   /// a device; training an adapted network then throws UnsupportedError.
   void distribute_over(Communicator* communicator);
+  /// With options().shard_optimizer, all ranks call this before the state is read on rank 0, or on all of them, as for
+  /// a checkpoint: it is known there until the next step. Otherwise it does nothing.
+  void gather_state(bool on_all_ranks = false);
+  /// Sets the optimizer's state to zero, also if it was divided among ranks. All of them must do so.
+  void clear_state();
 
   /// The number of minibatches so far. A checkpoint holds the progress, the optimizer's state and, if minibatches wait
   /// for their update, the gradients, in addition to the weights.

@@ -128,6 +128,8 @@ template <class Solver>
   config.regularization_method = options.regularization_method;
   config.accumulate = options.accumulate;
   if (options.microbatch > 0) config.microbatch = options.microbatch;
+  config.bfloat16_gradients = options.bfloat16_gradients;
+  config.shard_optimizer = options.shard_optimizer;
   config.lr_policy = options.lr_policy;
   config.momentum_policy = options.momentum_policy;
   return config;

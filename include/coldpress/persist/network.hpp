@@ -90,7 +90,7 @@ auto buffer_of(Solver& solver, int b) {
 
 /// The weights, optimizer state and random state of a solver; the caller adds the epoch, the position and the
 /// configuration. Throws DivergenceError if a weight is not finite, so that a ruined checkpoint never replaces a good
-/// one.
+/// one, and UnsupportedError if ranks divide the optimizer's state and it is not gathered here (Solver::gather_state).
 template <class Solver>
 [[nodiscard]] Checkpoint checkpoint_of(Solver& solver) requires requires {
   Solver::objective;
@@ -140,6 +140,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
   auto const order = dynamic::matching_weights(checkpoint.model.config, dynamic::to_config(solver.network()));
+  solver.clear_state();
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     for (int i = 0; i < Net::weight_count; ++i) {
       auto const& values = buffers[b][order[static_cast<std::size_t>(i)]];

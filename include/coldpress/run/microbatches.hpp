@@ -8,7 +8,7 @@
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/fingerprint.hpp>
-#include <coldpress/run/tree_sum.hpp>
+#include <coldpress/run/state_shares.hpp>
 #include <coldpress/run/update.hpp>
 
 namespace coldpress {
@@ -43,25 +43,36 @@ constexpr Executor* executor_of(Backend const& backend) {
 template <class T>
 class Microbatches {
  public:
-  /// What a step has to know about a network, in values.
+  /// What a step has to know about a network, in values, and about how it is trained.
   struct Sizes {
     Index samples;     // per part, of which the last may have fewer
     Index scratch;     // before a workspace
     Index parameters;  // of which there are gradients
     Index sums;        // of losses and statistics
+    bool bfloat16;     // see SolverOptions::bfloat16_gradients
   };
 
   /// Makes all ranks compute equally many parts, give or take one, of each step. The communicator is borrowed; null:
   /// this process computes them all. Each rank is given the whole minibatch, of which it reads its samples_of_rank
   /// alone. It knows losses, statistics, outputs and the sum of the gradients after the step, so all ranks take the
   /// same one.
-  void distribute_over(Communicator* communicator) { communicator_ = communicator; }
+  ///
+  /// If the ranks divide the optimizer's state, each keeps the state of its share of the values, updates that share of
+  /// the weights, and sends it to all others instead of the total of the gradients. Throws UnsupportedError if the
+  /// state is not here but divided, and not among these ranks.
+  void distribute_over(Communicator* communicator, bool divides = false, Whereabouts where = {}) {
+    divides = divides && communicator && communicator->size() > 1;
+    if (!divides || !shares_.belong_to(*communicator)) Whereabouts::check(where.state);
+    communicator_ = communicator, divides_ = divides;
+  }
+
+  bool divides() const { return divides_; }
 
   /// Makes room for steps like this one. Nothing else allocates.
   template <class Run>
   void reserve(Run const& run, Sizes const& sizes) {
     sizes_ = sizes, batch_ = run.batch, parts_ = (batch_ + sizes.samples - 1) / sizes.samples;
-    gradients_.reserve(communicator_, parts_, sizes.parameters);
+    gradients_.reserve(communicator_, parts_, sizes.parameters, sizes.bfloat16);
     Index const own = gradients_.own().count();
     if (communicator_) order_gradients(run.program.slots(), run.program.parameter_count());
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
@@ -79,16 +90,18 @@ class Microbatches {
     plans_.reserve(communicator_->size());
   }
   /// Takes a step (train_step in run/update.hpp) after reserve(run, ...). The caller works in the workspace of `run`,
-  /// which has room for one part. `gradients` holds those of earlier minibatches of the update. Throws MismatchError,
-  /// the same on all ranks, if they do not take the same step. Then nothing has changed. On several ranks, after any
-  /// other exception nothing has changed but `gradients` that the step would have replaced, and the communicator has
-  /// given up.
-  template <class Run, class Optimizer, class Each>
-  T train_step(Run const& run, UpdateStep<Optimizer, T> update_step, T* gradients, Each each) {
+  /// which has room for one part. `buffers` is the address of the gradients of earlier minibatches of the update, or,
+  /// where the optimizer's state may be divided, what StateShares knows the buffers by. Throws MismatchError, the same
+  /// on all ranks, if they do not take the same step. Then nothing has changed. On several ranks, after any other
+  /// exception nothing has changed but gradients that the step would have replaced, or a state that is divided, and the
+  /// communicator has given up.
+  template <class Run, class Optimizer, class Buffers, class Each>
+  T train_step(Run const& run, UpdateStep<Optimizer, T> update_step, Buffers buffers, Each each) {
     if (communicator_) check_same_step(run, update_step);
+    T* const gradients = prepare(buffers, Optimizer::states);
     freestanding::fill_n(sums_.data(), parts_ * sizes_.sums, 0);
     Exchanges under_way{communicator_};
-    gradients_.begin(gradients, update_step.adds());
+    gradients_.begin(gradients, update_step.adds(), !divides_);
     Parts<Run> const all{*this, run};
     auto* const executor = detail::executor_of(run.backend);
     Index const own = gradients_.own().count();
@@ -99,18 +112,27 @@ class Microbatches {
     }
     gradients_.wait();
     if (communicator_) share_results(run);
-    under_way.communicator = nullptr;
     T const loss = mean_losses(run, [](auto, T) {});
     bool const taken = loss - loss == 0;
     if (taken) gradients_.store();
+    update_step.split(parts_);
+    if constexpr (!std::is_pointer_v<Buffers>) {
+      if (taken && divides_) update_share(run, update_step, buffers);
+    }
+    under_way.communicator = nullptr;
     mean_losses(run, each);
     if (run.sums) {
       for (Index i = 0; i < parts_ * sizes_.sums; ++i) run.sums[i % sizes_.sums] += sums_.data()[i];
     }
-    if (!taken) return loss;
-    update_step.split(parts_);
-    update_step.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
+    if (taken && !divides_)
+      update_step.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
     return loss;
+  }
+  /// Makes the state, and gradients that wait, known to rank 0, or to all ranks, which must all call this. They are,
+  /// until the next step.
+  template <class Buffers>
+  void gather(int states, bool waiting, bool everywhere, Buffers buffers) {
+    if (buffers.where.state != Whereabouts::whole) shares_.gather(gradients_, states, waiting, everywhere, buffers);
   }
   /// f(k, the values of output k in the last step, one sample after another)
   template <class Run, class F>
@@ -142,6 +164,7 @@ class Microbatches {
   template <class Run, class Optimizer>
   void check_same_step(Run const& run, UpdateStep<Optimizer, T> const& update_step) {
     Fingerprint update;
+    update.word(sizes_.bfloat16), update.word(divides_);
     Slots const slots = run.program.slots();
     int const count = run.program.parameter_count();
     for (int i = 0; i < count; ++i) {
@@ -171,6 +194,39 @@ class Microbatches {
     raise<MismatchError>(sentence_of("rank ", rank,
                                      " does not update the weights as rank 0 does: other weights are frozen, or the "
                                      "optimizer or the options of the solver are others"));
+  }
+  /// Returns where the gradients are, and lets this rank have no more than its share of the state if it is divided.
+  template <class Buffers>
+  T* prepare(Buffers& buffers, int states) {
+    if constexpr (std::is_pointer_v<Buffers>) {
+      return buffers;
+    } else {
+      if (!divides_) buffers.where = {};
+      if (divides_ && buffers.where.state != Whereabouts::shares)
+        shares_.take(gradients_, *communicator_, states, buffers);
+      return buffers.gradients();
+    }
+  }
+  /// Updates this rank's share of the weights, and those of the other ranks by what they send. Weights change when all
+  /// have come.
+  template <class Run, class Optimizer, class Buffers>
+  void update_share(Run const& run, UpdateStep<Optimizer, T> const& update_step, Buffers& buffers) {
+    Slots const slots = run.program.slots();
+    int const count = run.program.parameter_count();
+    T* const gradients = buffers.gradients();
+    bool const all_gradients = update_step.needs_all_gradients();
+    if (all_gradients) gradients_.exchange_shares(gradients, [](Range, Index) {});
+    buffers.where.gradients = all_gradients ? Whereabouts::whole : Whereabouts::shares;
+    if (!update_step.updates()) return;
+    double const norm = update_step.squared_norm(run.backend, gradients, slots, count);
+    T *const weights = update_step.weights(), *const fresh = gradients_.room();
+    gradients_.exchange_shares(fresh, [&](Range values, Index before) {
+      freestanding::copy_n(weights + values.begin, values.count(), fresh + values.begin);
+      update_step.update_part(run.backend, gradients, slots, count, norm, values, fresh,
+                              [&](int s) { return shares_.of(s, before); });
+    });
+    freestanding::copy_n(fresh, sizes_.parameters, weights);
+    update_step.constrain(run.backend, slots, count);
   }
   /// Makes the losses, statistics and outputs of all parts known to all ranks.
   template <class Run>
@@ -287,9 +343,11 @@ class Microbatches {
 
   Sizes sizes_{};
   Communicator* communicator_ = nullptr;
+  bool divides_ = false;  // the optimizer's state
   Index batch_ = 0, parts_ = 0, room_ = 0, groups_ = 0;
   Index bytes_of_part_ = 0, bytes_of_sample_ = 0;  // of results
   TreeSum<T> gradients_;
+  StateShares<T> shares_;
   HeapMemory<T> losses_, outputs_, others_;
   HeapMemory<double> sums_;
   HeapMemory<unsigned char> results_;  // by ranks

@@ -4,6 +4,7 @@
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/optim/policies.hpp>
+#include <coldpress/run/communicator.hpp>
 #include <coldpress/run/execute.hpp>
 
 namespace coldpress {
@@ -19,6 +20,8 @@ struct SolverOptions {
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
   Index microbatch = 0;  // samples that are computed at once (run/microbatches.hpp); 0: all. Not 0: it is not fused
+  bool bfloat16_gradients = false;           // rounds those of the parts, and their sums, for the way between processes
+  bool shard_optimizer = false;              // whether processes divide the optimizer's state among themselves: ZeRO-1
   Policy lr_policy = policy::Fixed{};        // of the optimizer's learning rate
   Policy momentum_policy = policy::Fixed{};  // of the optimizer's momentum, if it has one
   // After this many steps each, all weights are checked to be finite. 0: neither weights nor inputs and targets are
@@ -28,7 +31,7 @@ struct SolverOptions {
   constexpr bool sane() const {
     return clip_gradients >= 0 && clip_values >= 0 && weight_decay >= 0 && accumulate > 0 &&
            accumulate <= Index{1} << 20 && lr_policy.sane() && momentum_policy.sane() && check_every >= 0 &&
-           microbatch >= 0;
+           microbatch >= 0 && (microbatch > 0 || !(bfloat16_gradients || shard_optimizer));
   }
   /// Whether an optimizer can follow the policies: a momentum must stay below 1.
   template <class Optimizer>
@@ -74,6 +77,7 @@ class UpdateStep {
         frozen_(frozen),
         clip_(options.clip_gradients),
         fuses_(fuses_update(options)),
+        keeps_(options.keep_gradients),
         adds_(progress.waiting > 0) {
     auto const accumulate = static_cast<std::uint64_t>(options.accumulate), update = progress.minibatches / accumulate;
     updates_ = (progress.minibatches + 1) % accumulate == 0;
@@ -106,14 +110,34 @@ class UpdateStep {
   }
   template <class Backend>
   constexpr void update_by_primitives(Backend const& backend, T const* gradients, Slots slots, int count) const {
+    apply_gradient(backend, gradients, slots, count, squared_norm(backend, gradients, slots, count));
+    constrain(backend, slots, count);
+  }
+  /// That of all gradients that are clipped; 0 if none are.
+  template <class Backend>
+  constexpr double squared_norm(Backend const& backend, T const* gradients, Slots slots, int count) const {
     double norm = 0;
     if (clips()) {
       for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
         if (is_clipped(slots, i)) norm += backend.squared_norm(gradients + slot.offset, slot.size);
       });
     }
-    apply_gradient(backend, gradients, slots, count, norm);
-    constrain(backend, slots, count);
+    return norm;
+  }
+  /// Updates some of `weights` from their gradients, as they are laid out. state(s) is the address of state s for the
+  /// first of these values. `values` begins and ends with a cache line.
+  template <class Backend, class State>
+  constexpr void update_part(Backend const& backend, T const* gradients, Slots slots, int count, double squared_norm,
+                             Range values, T* weights, State state) const {
+    for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+      Index const begin = freestanding::max(slot.offset, values.begin),
+                  end = freestanding::min(slot.offset + slot.size, values.end);
+      if (begin >= end) return;
+      UpdateSink<Optimizer, T> part = sink(slots, count, i, squared_norm);
+      part.weight = weights + begin;
+      for (int s = 0; s < Optimizer::states; ++s) part.state[s] = state(s) + (begin - values.begin);
+      backend.apply_gradient(gradients + begin, end - begin, part);
+    });
   }
   /// Passes all gradients to the update. `gradients` is an address, or something with the same + and [].
   template <class Backend, class Gradients>
@@ -151,6 +175,10 @@ class UpdateStep {
     });
   }
   constexpr Progress after() const { return after_; }
+  constexpr bool updates() const { return updates_; }
+  /// Whether this minibatch ends with all gradients being known, also where each rank updates a share of the weights.
+  constexpr bool needs_all_gradients() const { return keeps_ || (clips() && updates_); }
+  constexpr T* weights() const { return sink_.weight; }
   constexpr void freeze(bool const* frozen) { frozen_ = frozen; }
   /// Running statistics observe each of this many parts of the minibatch.
   constexpr void split(Index parts) { observation_ /= static_cast<float>(parts); }
@@ -167,7 +195,7 @@ class UpdateStep {
   UpdateSink<Optimizer, T> sink_;
   bool const* frozen_;
   float clip_, observation_;
-  bool fuses_, adds_, updates_;
+  bool fuses_, keeps_, adds_, updates_;
   std::uint64_t number_;  // of the update, counted from 1
   Index divisor_;
   Progress after_;

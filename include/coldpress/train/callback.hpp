@@ -34,6 +34,8 @@ inline When end() { return {.end = true}; }
 ///                     when the training ends, so that it sees what the training has reached
 ///   at_end = true     then it is also called when the training ends
 ///   reads_batch = true  if it reads samples or targets of Trainer::batch(), of which a rank has only a part otherwise
+///   reads_state = true  if it makes a checkpoint: where ranks divide the optimizer's state (shard_optimizer), the
+///                     trainer gathers it on rank 0 before
 ///   on_all_ranks = true  if it asks all ranks for something, so that each must have it
 ///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>
@@ -56,8 +58,16 @@ enum class Turn { usual, reports, saves };
 
 class AnyCallback {
  public:
-  AnyCallback(When due, std::string its_name, Turn its_turn, bool reads, bool asks_all)
-      : when(due), name(std::move(its_name)), turn(its_turn), reads_batch(reads), on_all_ranks(asks_all) {}
+  struct Needs {
+    bool batch, state, all_ranks;
+  };
+  AnyCallback(When due, std::string its_name, Turn its_turn, Needs needs)
+      : when(due),
+        name(std::move(its_name)),
+        turn(its_turn),
+        reads_batch(needs.batch),
+        reads_state(needs.state),
+        on_all_ranks(needs.all_ranks) {}
   virtual ~AnyCallback() = default;
   virtual void begin(Trainer& trainer) = 0;
   virtual void call(Trainer& trainer) = 0;
@@ -71,15 +81,14 @@ class AnyCallback {
   When when;
   std::string name;
   Turn turn;
-  bool reads_batch, on_all_ranks;
+  bool reads_batch, reads_state, on_all_ranks;
   double last = 0;  // when it was due by the clock
 };
 
 template <Callback C>
 class CallbackOf final : public AnyCallback {
  public:
-  CallbackOf(When due, C given)
-      : AnyCallback(due, name_of(given), turn_of(), reads(), asks_all()), callback(std::move(given)) {
+  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), turn_of(), needs()), callback(std::move(given)) {
     if constexpr (requires { C::at_end; }) when.end |= C::at_end;
   }
   void begin([[maybe_unused]] Trainer& trainer) override {
@@ -118,26 +127,25 @@ class CallbackOf final : public AnyCallback {
       return {};
     }
   }
-  static constexpr bool reads() {
-    return requires { requires C::reads_batch; };
-  }
-  static constexpr bool asks_all() {
-    return requires { requires C::on_all_ranks; };
-  }
-  static constexpr Turn turn_of() {
-    if constexpr (requires { requires C::saves; }) {
-      return Turn::saves;
-    } else if constexpr (requires { requires C::reports; }) {
-      return Turn::reports;
-    } else {
-      return Turn::usual;
-    }
-  }
-  static_assert(
-      CallbackWithState<C> || !requires(C & c, State const& s) { c.restore(s); },
-      "a callback with restore(state) also needs a name, a state() const that returns a State, and to be copyable");
-  std::unique_ptr<C> prepared_;
+  static constexpr Needs needs() { return {requires {requires C::reads_batch; }
+  , requires { requires C::reads_state; }
+  , requires { requires C::on_all_ranks; }
 };
+}  // namespace detail
+static constexpr Turn turn_of() {
+  if constexpr (requires { requires C::saves; }) {
+    return Turn::saves;
+  } else if constexpr (requires { requires C::reports; }) {
+    return Turn::reports;
+  } else {
+    return Turn::usual;
+  }
+}
+static_assert(
+    CallbackWithState<C> || !requires(C & c, State const& s) { c.restore(s); },
+    "a callback with restore(state) also needs a name, a state() const that returns a State, and to be copyable");
+std::unique_ptr<C> prepared_;
+};  // namespace coldpress::train
 }  // namespace detail
 
 }  // namespace coldpress::train

@@ -26,7 +26,8 @@ class GradientPass {
     constexpr EvaluationOf::Ignored each{};
     if constexpr (in_parts > 0) {
       using Optimizer = typename S::Optimizer;
-      parts_.reserve(run, {in_parts, S::Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums}});
+      parts_.reserve(run, {in_parts, S::Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums},
+                           S::options.bfloat16_gradients});
       // The first of two minibatches of an update, after which nothing is updated yet.
       UpdateStep<Optimizer, T> const step{
           {solver.optimizer(), 0, nullptr, {}}, {.accumulate = 2}, 0, {}, run.batch, nullptr};

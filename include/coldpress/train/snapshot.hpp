@@ -17,7 +17,7 @@ class Snapshot {
   void operator()(Trainer& trainer);
   /// The file of the last one, empty before the first.
   std::string const& last() const { return last_; }
-  static constexpr bool saves = true, at_end = true;
+  static constexpr bool saves = true, at_end = true, reads_state = true;
 
   /// Completes a checkpoint with what the trainer does not know, such as the name of the data.
   std::function<void(persist::Checkpoint&)> complete = {};

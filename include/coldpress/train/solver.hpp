@@ -47,6 +47,10 @@ class AnySolver {
   virtual float learning_rate() const = 0;
   /// Throws DivergenceError if a weight is not finite.
   virtual void check_finite() const = 0;
+  /// Whether ranks divide the optimizer's state. Then all of them call gather_state before a checkpoint is made on rank
+  /// 0, or on all ranks.
+  virtual bool shards_optimizer() const = 0;
+  virtual void gather_state(bool on_all_ranks) = 0;
 
   /// The network with its weights. `batch` is described at persist::model_of.
   virtual persist::Model model() const = 0;
@@ -150,6 +154,8 @@ class TypedSolver final : public AnySolver {
     return S::options.lr_policy.value(base_rate(), iteration() / static_cast<std::uint64_t>(S::options.accumulate));
   }
   void check_finite() const override { solver_.check_finite(); }
+  bool shards_optimizer() const override { return S::options.shard_optimizer; }
+  void gather_state(bool on_all_ranks) override { solver_.gather_state(on_all_ranks); }
 
   persist::Model model() const override { return persist::model_of(solver_.network()); }
   void load(persist::Model const& model) override { persist::load_model(solver_.network(), model); }

@@ -132,6 +132,8 @@ class Trainer {
   void compare_callbacks();
   double time() const;
   void call_due();
+  template <class Due>
+  void gather_for(Due due);
   persist::State state() const;
   void restore(persist::State const& state);
 

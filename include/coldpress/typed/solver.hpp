@@ -51,6 +51,10 @@ constexpr Diagnosis solver_diagnosis() {
   if (!Net::trains)
     return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
+  if (options.shard_optimizer && options.microbatch == 0)
+    return {.sentence = "Solver: shard_optimizer is for ranks, which share parts; set SolverOptions::microbatch"};
+  if (options.bfloat16_gradients && options.microbatch == 0)
+    return {.sentence = "Solver: bfloat16_gradients rounds the gradients of parts; set SolverOptions::microbatch"};
   if (!options.sane())
     return {.sentence = "Solver: a number of SolverOptions, or of one of its policies, is out of range"};
   if (options.microbatch > 0 && !knows_loss<typename Net::Backend>)
@@ -109,7 +113,7 @@ class Solver {
         gradients_(net.transfer().template memory<Gradients>()),
         losses_(net.transfer().template memory<Losses>()),
         accumulator_(net.transfer()) {
-    state_.reserve(Optimizer::states * Net::parameter_size);
+    if constexpr (!options.shard_optimizer) state_.reserve(Optimizer::states * Net::parameter_size);
     if constexpr (!fused) gradients_.reserve(Net::parameter_size);
   }
 
@@ -174,10 +178,13 @@ class Solver {
   void reset_statistics() { accumulator_.reset(); }
   /// The sum of the gradients of all minibatches since the last update before this step, as backward makes them and
   /// laid out as Net::parameters(). Exists only if the update is not fused.
+  /// Throws UnsupportedError if each rank has a share (SolverOptions::shard_optimizer) and they are not gathered.
   std::span<T const> gradients() const requires(!fused) {
+    Whereabouts::check(where_.gradients);
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   std::span<T> gradients() requires(!fused) {
+    Whereabouts::check(where_.gradients);
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   void reserve(Index batch) { workspace_.reserve(batch); }
@@ -186,7 +193,22 @@ class Solver {
   /// whatever the number of ranks. The ranks must have begun with the same weights (distributed::start compares them).
   void distribute_over([[maybe_unused]] Communicator* communicator) {
     static_assert(options.microbatch > 0, "distribute_over: ranks share parts; set SolverOptions::microbatch");
-    if constexpr (options.microbatch > 0) microbatches_.distribute_over(communicator);
+    if constexpr (options.microbatch > 0) microbatches_.distribute_over(communicator, options.shard_optimizer, where_);
+  }
+  /// With SolverOptions::shard_optimizer, all ranks call this before the state is read on rank 0, or on all of them, as
+  /// for a checkpoint: it is known there until the next step. Otherwise it does nothing.
+  void gather_state([[maybe_unused]] bool on_all_ranks = false) {
+    if constexpr (options.shard_optimizer)
+      microbatches_.gather(Optimizer::states, progress_.waiting > 0, on_all_ranks, buffers());
+  }
+  /// Sets the state to zero, also if it was divided among ranks. All of them must do so.
+  void clear_state() {
+    where_ = {};
+    if constexpr (options.shard_optimizer) {
+      state_ = {};
+    } else {
+      net_.transfer().clear(state_);
+    }
   }
   /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
   void check_finite() const {
@@ -216,7 +238,10 @@ class Solver {
   std::uint64_t step() const { return progress_.minibatches; }
   Progress progress() const { return progress_; }
   void set_progress(Progress progress) { progress_ = progress; }
+  // With shard_optimizer, state(s) throws UnsupportedError if it is divided and not gathered.
   std::span<T> state(int s) {
+    Whereabouts::check(where_.state);
+    if constexpr (options.shard_optimizer) state_.reserve(Optimizer::states * Net::parameter_size);
     return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
   }
 
@@ -229,10 +254,10 @@ class Solver {
   auto play(Run const& run, UpdateStep<Optimizer, T>& update_step) {
     if constexpr (options.microbatch > 0) {
       update_step.freeze(frozen_.data());
-      microbatches_.reserve(run,
-                            {options.microbatch, Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums}});
+      microbatches_.reserve(run, {options.microbatch, Program::scratch_size, Net::parameter_size,
+                                  Index{Net::Graph::sums}, options.bfloat16_gradients});
       auto const mean =
-          microbatches_.train_step(run, update_step, gradients_.data(), StepOf::Each<Run, T>{run, losses_.data()});
+          microbatches_.train_step(run, update_step, buffers(), StepOf::Each<Run, T>{run, losses_.data()});
       workspace_.note(run, microbatches_);
       return mean;
     } else {
@@ -257,7 +282,13 @@ class Solver {
     }
     run.sums = accumulator_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
-    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
+    for (int s = 0; s < Optimizer::states; ++s) {
+      if constexpr (options.shard_optimizer) {
+        sink.state[s] = microbatches_.divides() ? net_.parameters().data() : state(s).data();  // the former is not used
+      } else {
+        sink.state[s] = state_.data() + s * Net::parameter_size;
+      }
+    }
     UpdateStep<Optimizer, T> update_step{sink, options, minibatch_size, progress_, run.batch, nullptr};
     auto const mean = play(run, update_step);
     if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU the loss becomes known when it is read
@@ -280,6 +311,27 @@ class Solver {
     }
     refuse_divergence(at, loss_there, taken, bad.view());
   }
+  /// The buffers that ranks may divide; see StateShares.
+  struct Buffers {
+    Solver& solver;
+    Whereabouts& where;
+    T* gradients() const { return solver.gradients_.data(); }
+    T const* known_state(int s) const {
+      return solver.state_.size() > 0 ? solver.state_.data() + s * Net::parameter_size : nullptr;
+    }
+    T* state(int s) const {
+      solver.state_.reserve(Optimizer::states * Net::parameter_size);
+      return solver.state_.data() + s * Net::parameter_size;
+    }
+    void drop_states() const { solver.state_ = {}; }
+  };
+  auto buffers() {
+    if constexpr (options.shard_optimizer) {
+      return Buffers{*this, where_};
+    } else {
+      return gradients_.data();
+    }
+  }
   void set_frozen(std::string_view name, bool frozen) {
     using Graph = typename Net::Graph;
     bool known = false;
@@ -301,7 +353,9 @@ class Solver {
   Net& net_;
   Optimizer optimizer_ = optimizer_value;
   using Transfer = typename Net::Transfer;
-  using State = typename Transfer::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
+  static constexpr Index state_size = Optimizer::states * Net::parameter_size;
+  using State = std::conditional_t<options.shard_optimizer, HeapMemory<T>,
+                                   typename Transfer::template Memory<T, typename Net::Batch, state_size>>;
   using Gradients = typename Transfer::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
   using Losses = typename Transfer::template Numbers<T, Program::size + 1>;  // per node, and their sum
   struct Nothing {};
@@ -314,6 +368,7 @@ class Solver {
   Losses losses_;
   [[no_unique_address]] MetricAccumulator<typename Net::Graph, Transfer> accumulator_;
   Progress progress_;
+  Whereabouts where_;
   T loss_{};  // of the last step, if the host knows it
   std::array<bool, Net::Graph::parameter_count> frozen_{};
 };
@@ -353,6 +408,8 @@ requires(!detail::solves<Net, loss, optimizer_value, solver_options>) class Solv
   std::span<T> state(int s);
   void reserve(Index batch);
   void distribute_over(Communicator* communicator);
+  void gather_state(bool on_all_ranks = false);
+  void clear_state();
   void check_finite() const;
   Optimizer& optimizer();
   Net& network() const;
