@@ -17,7 +17,11 @@ using scaling::Link;
 using scaling::Step;
 using scaling::Work;
 
-constexpr Index parts = 8;  // of a minibatch
+/// T6 with minibatches of 800 samples: few large parts, which hide most of what travels.
+struct Large : bench::T6 {
+  static constexpr char const* id = "T6 x 8";
+  static constexpr Index batch = 800;
+};
 
 /// The median of the times of calls, in seconds. They take about so many seconds; all ranks make equally many. Null:
 /// this rank makes them alone.
@@ -54,12 +58,12 @@ Link measured_link(Communicator& ranks) {
   return {numbers[0], static_cast<double>(large) / std::max(1e-9, numbers[1] - numbers[0])};
 }
 
-/// A solver of a workload, and its steps.
-template <class W>
+/// A solver of a workload, whose minibatches have so many parts, and its steps.
+template <class W, Index parts, bool bfloat16>
 struct Training {
   using Net = Network<typename W::Net, W::shape>;
-  static constexpr Index microbatch = (W::batch + parts - 1) / parts;
-  using Fit = Solver<Net, W::loss, bench::optimizer, SolverOptions{.microbatch = microbatch}>;
+  static constexpr SolverOptions options{.microbatch = (W::batch + parts - 1) / parts, .bfloat16_gradients = bfloat16};
+  using Fit = Solver<Net, W::loss, bench::optimizer, options>;
   std::unique_ptr<Net> net = std::make_unique<Net>(7);
   std::unique_ptr<Fit> solver = std::make_unique<Fit>(*net);
   std::vector<float> x = bench::inputs<W>(), t = bench::targets<W>(W::loss.target_shape(Net::output_shape).size());
@@ -90,40 +94,48 @@ struct Training {
     });
     double numbers[] = {(all - (parts - 1) * add - update) / parts, add, update};
     ranks.broadcast(numbers, sizeof numbers);
-    double const results = static_cast<double>(microbatch * Net::output_shape.size() + 1) * sizeof(float);
+    double const results = static_cast<double>(options.microbatch * Net::output_shape.size() + 1) * sizeof(float);
     return {static_cast<double>(parts),
             numbers[0],
             numbers[1],
             numbers[2],
-            static_cast<double>(count) * sizeof(float),
+            static_cast<double>(count) * (bfloat16 ? sizeof(Bfloat16) : sizeof(float)),
             results};
   }
 };
 
-template <class W>
+template <class W, Index parts = 8, bool bfloat16 = false>
 void compare(distributed::Mpi& ranks, Link const& link) {
-  Training<W> training;
+  using Fit = Training<W, parts, bfloat16>;
+  Fit training;
   Work const work = training.measured(ranks);
   double alone = 0;
-  if (ranks.rank() == 0) alone = median_time(nullptr, 3, [one = std::make_unique<Training<W>>()] { one->step(); });
+  if (ranks.rank() == 0) alone = median_time(nullptr, 3, [one = std::make_unique<Fit>()] { one->step(); });
   training.solver->distribute_over(&ranks);
   ranks.barrier();
+  TravelTime const before = ranks.travel_time();
   double const step = median_time(&ranks, 3, [&] { training.step(); });
+  TravelTime const after = ranks.travel_time();
+  double const hidden = after.hidden - before.hidden, waited = after.waited - before.waited;
   if (ranks.rank() != 0) return;
   auto const times = Step{work, link, ranks.size()}.times();
-  std::printf("%-4s %5d | %8.3f %8.3f %8.3f %8.3f | %9.3f %9.3f %6.2f | %9.3f %6.2f\n", W::id, ranks.size(),
-              1e3 * times.compute, 1e3 * times.sums, 1e3 * times.wire, 1e3 * times.update, 1e3 * times.total(),
-              1e3 * step, times.total() / step, 1e3 * alone, alone / step);
+  std::printf("%-6s %-8s %5d | %8.3f %8.3f %8.3f %8.3f | %9.3f %9.3f %6.2f | %5.0f %% | %9.3f %6.2f\n", W::id,
+              bfloat16 ? "bfloat16" : "", ranks.size(), 1e3 * times.compute, 1e3 * times.sums, 1e3 * times.wire,
+              1e3 * times.update, 1e3 * times.total(), 1e3 * step, times.total() / step,
+              100 * hidden / std::max(1e-9, hidden + waited), 1e3 * alone, alone / step);
 }
 
 void compare_all(distributed::Mpi& ranks) {
   Link const link = measured_link(ranks);
   if (ranks.rank() == 0) {
     std::printf("link: %.1f us, and %.3f GB/s each way\n\n", 1e6 * link.latency, 1e-9 * link.bandwidth);
-    std::printf("%-4s %5s | %8s %8s %8s %8s | %9s %9s %6s | %9s %6s\n", "ms", "ranks", "compute", "sums", "wire",
-                "update", "predicted", "measured", "ratio", "one rank", "times");
+    std::printf("%-15s %5s | %8s %8s %8s %8s | %9s %9s %6s | %7s | %9s %6s\n", "ms", "ranks", "compute", "sums", "wire",
+                "update", "predicted", "measured", "ratio", "hidden", "one rank", "times");
   }
   for_each_type(TypeList<bench::T2, bench::T3, bench::T6>{}, [&]<class W>() { compare<W>(ranks, link); });
+  if (ranks.size() > 2) return;
+  compare<Large, 2>(ranks, link);
+  compare<Large, 2, true>(ranks, link);
 }
 
 struct Cluster {
