@@ -1,3 +1,4 @@
+// Finds out whether shapes in a file begin with the batch, by trying each reading on the whole network.
 #include "batch.hpp"
 
 #include <coldpress/core/counted.hpp>

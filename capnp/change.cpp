@@ -1,3 +1,4 @@
+// Follows the path of a change such as "solver.baseLr = 0.1" into a message, and parses its value as a text.
 #include "change.hpp"
 
 #include "text.hpp"

@@ -1,3 +1,4 @@
+// Writes a checkpoint with its weights and states into a file, and reads it back.
 #include <coldpress/persist/checkpoint.hpp>
 
 #include <coldpress/data/atomic_file.hpp>

@@ -1,3 +1,4 @@
+// Hashes the names and values of all fields that are set, whatever order and layout the bytes have.
 #include "checksum.hpp"
 
 #include <coldpress/core/random.hpp>

@@ -1,3 +1,4 @@
+// Composes the header: a comment, the network's type, and hexadecimal arrays of its weights.
 #include <coldpress/persist/cpp_header.hpp>
 
 #include "cpp_comments.hpp"

@@ -1,3 +1,4 @@
+// Counts the words of packed bytes before they are unpacked, and packs messages again.
 #include "message.hpp"
 
 #include <capnp/any.h>

@@ -1,3 +1,4 @@
+// Writes a network's file, with metadata, classes and transforms, and reads it back.
 #include <coldpress/persist/model.hpp>
 
 #include <coldpress/core/counted.hpp>

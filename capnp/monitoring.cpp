@@ -1,3 +1,4 @@
+// Writes metrics, early stopping, plateaus and series of statistics into messages, and reads them back.
 #include "monitoring.hpp"
 
 #include "content.hpp"

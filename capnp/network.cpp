@@ -1,3 +1,4 @@
+// Puts the weights of a file into a network, and those of a network into a model.
 #include "weights.hpp"
 
 #include <algorithm>

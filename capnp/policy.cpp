@@ -1,3 +1,4 @@
+// Writes the stages of learning-rate policies into messages, and reads them back with a limit on nesting.
 #include "policy.hpp"
 
 #include "content.hpp"

@@ -1,3 +1,4 @@
+// Reads the layers of a message into a config, field by field, and knows messages that only have Juice's fields.
 #include "config_tree.hpp"
 #include "spelling.hpp"
 

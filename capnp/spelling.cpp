@@ -1,3 +1,4 @@
+// Finds the known name with the fewest wrong letters.
 #include "spelling.hpp"
 
 #include <coldpress/persist/model.hpp>

@@ -1,3 +1,4 @@
+// Starts a thread with a stack of a given size, and waits for it.
 #include "stack.hpp"
 
 #include <exception>

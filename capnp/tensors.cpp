@@ -1,3 +1,4 @@
+// Writes the tensors of a model into a message, with their names and shapes, and reads them back.
 #include "tensors.hpp"
 
 #include "values.hpp"

@@ -1,3 +1,4 @@
+// Checks the tokens of a text config before Cap'n Proto decodes it, and prints messages as text.
 #include "text.hpp"
 
 #include "config_tree.hpp"

@@ -1,3 +1,4 @@
+// Reads a training config, its solver and its networks, and writes them.
 #include <coldpress/persist/training.hpp>
 
 #include <coldpress/data/atomic_file.hpp>

@@ -1,3 +1,4 @@
+// Writes the fields of each transform into a message, and reads them back by the names in the schema.
 #include "transforms.hpp"
 
 #include "content.hpp"

@@ -1,3 +1,4 @@
+// Converts names, texts, extents and enumerations, and refuses numbers out of range and texts that are not UTF-8.
 #include "values.hpp"
 
 #include <algorithm>

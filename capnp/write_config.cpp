@@ -1,3 +1,4 @@
+// Writes the layers of a config into a message, field by field.
 #include "config_tree.hpp"
 
 namespace coldpress::persist {

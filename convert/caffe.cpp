@@ -1,3 +1,4 @@
+// Turns the blobs of Caffe's layers into weights of a config, those of a Scale with those of the layer before it.
 #include <coldpress/convert/caffe.hpp>
 
 #include <coldpress/persist/model.hpp>

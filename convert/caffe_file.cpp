@@ -1,3 +1,4 @@
+// Parses the protobuf messages of Caffe, old and new, after counting what they would take in memory.
 #include "caffe_file.hpp"
 
 #include <coldpress/core/error.hpp>

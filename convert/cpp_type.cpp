@@ -1,3 +1,4 @@
+// Surrounds a network type by a header: includes, a namespace, and comments on its use and on compilers' limits.
 #include <coldpress/convert/cpp_type.hpp>
 
 #include "cpp_comments.hpp"

@@ -1,3 +1,4 @@
+// Multiplies the scale of a batch normalisation into the weights before it, and adds its shift to their bias.
 #include <coldpress/convert/fold.hpp>
 
 #include <coldpress/core/counted.hpp>

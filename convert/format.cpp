@@ -1,3 +1,4 @@
+// Tells formats by the first bytes, the members of a zip file or the keys of a JSON object, and calls their readers.
 #include <coldpress/convert/format.hpp>
 
 #include <coldpress/convert/keras.hpp>

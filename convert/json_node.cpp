@@ -1,3 +1,4 @@
+// Parses JSON after limiting its depth and number of values, and checks types and ranges where values are read.
 #include "json_node.hpp"
 
 #include <coldpress/data/atomic_file.hpp>

@@ -1,3 +1,4 @@
+// Reads nested lists into one array, whose extents must be the expected ones.
 #include "json_numbers.hpp"
 
 #include <cmath>

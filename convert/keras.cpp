@@ -1,3 +1,4 @@
+// Adds the layers of a Sequential or Functional model, and of the models inside, call by call.
 #include "keras_model.hpp"
 
 #include "keras_entries.hpp"

@@ -1,3 +1,4 @@
+// Permutes values where a layer needs the other order of channels, and finds the layer that owns shared weights.
 #include "keras_builder.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads classes, names and calls of layers, in the JSON of Keras 2 and 3, and lists classes that are not known.
 #include "keras_entries.hpp"
 
 #include <coldpress/persist/model.hpp>

@@ -1,3 +1,4 @@
+// Opens .keras archives and HDF5 files, and finds the variables of a layer by the names in either.
 #include "keras_file.hpp"
 
 #include <coldpress/persist/model.hpp>

@@ -1,3 +1,4 @@
+// Transposes kernels, and packs the gates of recurrent weights in the order that they have here.
 #include "keras_layout.hpp"
 
 #include <array>

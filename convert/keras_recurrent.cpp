@@ -1,3 +1,4 @@
+// Keras' recurrent layers, in one direction or two.
 #include "keras_kinds.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Takes the datasets of an HDF5 file as weights by the names that Mocha gives them, and writes such files.
 #include <coldpress/convert/mocha.hpp>
 
 #include <coldpress/data/atomic_file.hpp>

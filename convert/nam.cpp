@@ -1,3 +1,4 @@
+// Puts a .nam file's network and metadata into a model, and writes those of a model as such a file.
 #include <coldpress/convert/nam.hpp>
 
 #include <coldpress/core/finite.hpp>

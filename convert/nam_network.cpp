@@ -1,3 +1,4 @@
+// Counts the weights of each architecture in their order, and the steps of the past that it reads.
 #include "nam_network.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks and reads the fields of each architecture, with the defaults of those that may be missing.
 #include "nam_parse.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Spells each architecture in the older of two versions of the format, if that has all of its fields.
 #include "nam_write.hpp"
 
 #include <algorithm>

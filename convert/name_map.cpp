@@ -1,3 +1,4 @@
+// Parses lines "from = to", in which * stands for any text, and says which of them applied to nothing.
 #include "name_map.hpp"
 
 #include <coldpress/data/atomic_file.hpp>

@@ -1,3 +1,4 @@
+// Reads each array of a .npz file as a tensor when a weight needs it, and writes the weights of a network as arrays.
 #include <coldpress/convert/npz.hpp>
 
 #include <coldpress/convert/format.hpp>

@@ -1,3 +1,4 @@
+// Prepares the inputs of an ONNX graph, converts its nodes one after another, and collects what has no counterpart.
 #include <coldpress/convert/onnx.hpp>
 
 #include <coldpress/persist/model.hpp>

@@ -1,3 +1,4 @@
+// Adds the layer for a scale and a shift: for all values, for channels, or for each value of a sample.
 #include "onnx_affine.hpp"
 
 #include "onnx_constants.hpp"

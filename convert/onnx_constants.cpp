@@ -1,3 +1,4 @@
+// Broadcasts, permutes and combines tensors, with whole numbers that may be multiples of the number of samples.
 #include "onnx_constants.hpp"
 
 #include "weights.hpp"

@@ -1,3 +1,4 @@
+// Sorts nodes so that each comes after those that it reads, and leaves out what no output needs.
 #include "onnx_graph.hpp"
 
 #include <coldpress/core/error.hpp>

@@ -1,3 +1,4 @@
+// Adds nodes, constants, inputs and outputs to the protobuf message of a model, each under a name of its own.
 #include "onnx_layer_writer.hpp"
 
 #include <coldpress/persist/model.hpp>

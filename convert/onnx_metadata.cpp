@@ -1,3 +1,4 @@
+// Parses the names of classes, which exporters write as a list or a mapping in Python's syntax.
 #include "onnx_metadata.hpp"
 
 #include <algorithm>

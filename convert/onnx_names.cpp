@@ -1,3 +1,4 @@
+// Takes the path of a module from the names of its weights or of its node.
 #include "onnx_names.hpp"
 
 #include <coldpress/persist/model.hpp>

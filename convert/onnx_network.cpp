@@ -1,3 +1,4 @@
+// Appends layers to the config, with the shapes and the order of axes of the values between them.
 #include "onnx_network.hpp"
 
 #include <coldpress/core/error.hpp>

@@ -1,3 +1,4 @@
+// Joins the tables of operators, and reads the inputs and attributes of a node with their types.
 #include "onnx_operators.hpp"
 
 #include <coldpress/persist/model.hpp>

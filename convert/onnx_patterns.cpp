@@ -1,3 +1,4 @@
+// Goes through a graph for all patterns, and recognises attention and the bias of a product.
 #include "onnx_patterns.hpp"
 
 #include "onnx_matcher.hpp"

@@ -1,3 +1,4 @@
+// Reads the numbers of a tensor, as raw bytes or as protobuf's lists, and checks how many there are.
 #include "onnx_values.hpp"
 
 #include <coldpress/core/bfloat16.hpp>

@@ -1,3 +1,4 @@
+// Reads kernel shape, strides, dilations and padding of a node, and gives its input the axes of an image.
 #include "onnx_windows.hpp"
 
 #include <algorithm>

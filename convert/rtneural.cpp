@@ -1,3 +1,4 @@
+// Makes the layers of an RTNeural model from its JSON, with their weights in the order that they have here.
 #include <coldpress/convert/rtneural.hpp>
 
 #include "json_numbers.hpp"

@@ -1,3 +1,4 @@
+// Reads tensors at the places that the header names, and writes the weights of a network behind a header.
 #include <coldpress/convert/safetensors.hpp>
 
 #include <coldpress/convert/format.hpp>

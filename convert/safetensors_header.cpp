@@ -1,3 +1,4 @@
+// Parses the JSON without storing more than it describes, and checks that no two tensors overlap.
 #include "safetensors_header.hpp"
 
 #include <coldpress/core/bfloat16.hpp>

@@ -1,3 +1,4 @@
+// Looks for the tensors of each weight under every name that PyTorch's modules may give it, and writes them so.
 #include "state_dict.hpp"
 
 #include "name_map.hpp"

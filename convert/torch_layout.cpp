@@ -1,3 +1,4 @@
+// Lists the parameters of a module for each kind of layer, with the place of a part in packed weights.
 #include "torch_layout.hpp"
 
 #include "weights.hpp"

@@ -1,3 +1,4 @@
+// Assigns blobs to the weights of a config by their names, checks their shapes, and says what is missing or left over.
 #include <coldpress/convert/weights.hpp>
 
 #include <coldpress/core/finite.hpp>

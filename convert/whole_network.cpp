@@ -1,3 +1,4 @@
+// Puts weights that are found by their names into the model of a config, in its order.
 #include "whole_network.hpp"
 
 #include <coldpress/dynamic/layer.hpp>

@@ -1,3 +1,4 @@
+// Builds the architectures for training and for streaming, and writes the result as .nam or as a network.
 #include "amp_networks.hpp"
 
 #include <coldpress/amp.hpp>

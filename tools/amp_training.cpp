@@ -1,3 +1,4 @@
+// Reads both sounds, finds their delay, trains with checkpoints, and prints how close the model comes.
 #include "amp_training.hpp"
 
 #include "ending.hpp"

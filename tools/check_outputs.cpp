@@ -1,3 +1,4 @@
+// Runs a network on inputs from a file, and says how far its outputs are from those in another file.
 #include "check_outputs.hpp"
 
 #include "print.hpp"

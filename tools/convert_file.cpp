@@ -1,3 +1,4 @@
+// Chooses both formats, converts a network or an array, and prints what was lost or not used.
 #include "convert_file.hpp"
 
 #include "check_outputs.hpp"

@@ -1,3 +1,4 @@
+// The table of formats with their endings, readers, writers and the options that they take.
 #include "convert_formats.hpp"
 
 #include <coldpress/convert/caffe.hpp>

@@ -1,3 +1,4 @@
+// Draws a picture with characters of different darkness, or several in a grid as one PNG file.
 #include "picture.hpp"
 
 #include <coldpress/data/images.hpp>

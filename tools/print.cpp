@@ -1,3 +1,4 @@
+// Prints a config as a tree of layers with their fields, and weights with their shapes and ranges.
 #include "print.hpp"
 
 #include <coldpress/core/enumerator.hpp>

@@ -1,3 +1,4 @@
+// Starts MPI if the launcher has started several processes, and lets rank 0 speak for all of them.
 #include "ranks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Collects the series of loss and accuracy for training, validation and test, and draws them as charts.
 #include "report.hpp"
 
 #include <coldpress/data/chart.hpp>

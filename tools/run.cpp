@@ -1,3 +1,4 @@
+// Combines a training config, a checkpoint and options into one run, which may not contradict each other.
 #include "run.hpp"
 
 #include "print.hpp"

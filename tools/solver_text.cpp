@@ -1,3 +1,4 @@
+// Spells optimizers, policies and metrics, and the first difference between two solvers.
 #include "solver_text.hpp"
 
 #include "print.hpp"

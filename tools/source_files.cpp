@@ -1,3 +1,4 @@
+// Writes a network as a C++ header or a text config, beside files that it does not overwrite unasked.
 #include "source_files.hpp"
 
 #include "options.hpp"

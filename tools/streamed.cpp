@@ -1,3 +1,4 @@
+// The options for such a network, and how it is loaded so that it takes one step at a time.
 #include "streamed.hpp"
 
 #include <coldpress/convert/format.hpp>

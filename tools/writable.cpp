@@ -1,3 +1,4 @@
+// Remembers the paths that a command reads and writes, and compares them before it begins.
 #include "writable.hpp"
 
 #include <coldpress/data/atomic_file.hpp>

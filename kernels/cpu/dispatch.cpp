@@ -1,3 +1,4 @@
+// Asks the CPU which levels it can run, and chooses the inference kernels of the best, or of the one that is named.
 #include "levels.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Finds the kernels for streams that belong to a table, in a file that only programs that stream link.
 #include "levels.hpp"
 
 namespace coldpress::cpu {

@@ -1,3 +1,4 @@
+// Finds the training kernels that belong to a table, in a file that only programs that train link.
 #include "levels.hpp"
 
 namespace coldpress::cpu {

@@ -1,3 +1,4 @@
+// A device that is a GPU: memory, copies, and passes as CUDA graphs of kernels.
 #include <coldpress/cuda/compiler.hpp>
 #include <coldpress/cuda/device.hpp>
 #include <coldpress/cuda/launch_times.hpp>

@@ -1,3 +1,4 @@
+// What all devices do alike: gather the calls of passes, start them together, and keep graphs that may be used again.
 #include <coldpress/cuda/device.hpp>
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// A device that is the host: it runs kernels as loops, as late as a GPU might, in memory that the host cannot read.
 #include <coldpress/cuda/compiler.hpp>
 #include <coldpress/cuda/device.hpp>
 

@@ -1,3 +1,4 @@
+// Measures how long launches take, between two CUDA events each.
 #include <coldpress/cuda/launch_times.hpp>
 
 #include <cuda_runtime_api.h>

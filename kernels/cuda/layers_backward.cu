@@ -1,3 +1,4 @@
+// Compiles a kernel for each backward function of each layer, and for the gradient of each join.
 #include "launch.cuh"
 
 namespace coldpress::cuda {

@@ -1,3 +1,4 @@
+// Compiles a kernel for the forward function of each layer.
 #include "launch.cuh"
 
 namespace coldpress::cuda {

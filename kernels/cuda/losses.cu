@@ -1,3 +1,4 @@
+// Compiles a kernel for each loss and its gradients, and for each statistic.
 #include "launch.cuh"
 
 namespace coldpress::cuda {

@@ -1,3 +1,4 @@
+// Hands models from the thread that loads them to the audio thread and back, crossfades between them, and sets levels.
 #include <coldpress/audio/player.hpp>
 #include "check_sound.hpp"
 

@@ -1,3 +1,4 @@
+// Calls libsamplerate on the way into a network and on the way out, with a delay that does not vary.
 #include "resampling.hpp"
 
 #include <coldpress/core/error.hpp>

@@ -1,3 +1,4 @@
+// Data in .npy and .npz files, whose rows are read where they are, or kept in memory if they are compressed.
 #include "array_source.hpp"
 
 #include "extents.hpp"

@@ -1,3 +1,4 @@
+// Writes to a temporary file in the same folder, which takes the other's name when all is on the disk.
 #include <coldpress/data/atomic_file.hpp>
 
 #include "system.hpp"

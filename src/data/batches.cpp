@@ -1,3 +1,4 @@
+// Cuts a stream of samples into minibatches, of which a rank may read its part alone, and seeks to a position.
 #include <coldpress/data/batches.hpp>
 
 #include <algorithm>

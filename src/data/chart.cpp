@@ -1,3 +1,4 @@
+// Draws curves with axes, ticks and a legend as the text of an SVG file.
 #include <coldpress/data/chart.hpp>
 
 #include <coldpress/core/error.hpp>

@@ -1,3 +1,4 @@
+// The data format of CIFAR-10 and CIFAR-100: records of labels and pixels in several files of a folder.
 #include "formats.hpp"
 
 #include "positioned_file.hpp"

@@ -1,3 +1,4 @@
+// Calls the components for HDF5, pictures and sound, or says which one the program was not linked with.
 #include "components.hpp"
 
 #include "formats.hpp"

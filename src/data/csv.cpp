@@ -1,3 +1,4 @@
+// Makes a data set of a table: finds the columns of samples and targets, and numbers classes that are texts.
 #include <coldpress/data/csv.hpp>
 
 #include "csv_rows.hpp"

@@ -1,3 +1,4 @@
+// Splits the lines of a table into fields, with quotes, separators and a header, and parses the numbers in them.
 #include "csv_rows.hpp"
 
 #include <coldpress/core/counted.hpp>

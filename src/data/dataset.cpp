@@ -1,3 +1,4 @@
+// Checks that a data set has a target for each sample, and splits it at random into two.
 #include <coldpress/data/dataset.hpp>
 
 #include "held_out.hpp"

@@ -1,3 +1,4 @@
+// Paths of data that end in .txt and list other files, line by line, and lists of the names of classes.
 #include "formats.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds what transforms take from the data: means, deviations and the number of classes.
 #include <coldpress/data/transform.hpp>
 
 #include "extents.hpp"

@@ -1,3 +1,4 @@
+// Reads one array, whose header is checked against the size of the file before memory is taken.
 #include <coldpress/data/idx.hpp>
 
 #include "extents.hpp"

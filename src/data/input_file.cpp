@@ -1,3 +1,4 @@
+// Reads a file, a pipe or a member of a zip file, unpacks gzip and deflate, and limits how much they expand.
 #include "input_file.hpp"
 
 #include "system.hpp"

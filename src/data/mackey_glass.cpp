@@ -1,3 +1,4 @@
+// Integrates the equation with a delay by Runge-Kutta's method, to the same bits everywhere, and cuts out windows.
 #include <coldpress/data/mackey_glass.hpp>
 
 #include <cmath>

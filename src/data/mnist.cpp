@@ -1,3 +1,4 @@
+// The data format of MNIST: images and labels in two IDX files of a folder, plain or gzip-compressed.
 #include "formats.hpp"
 
 #include "extents.hpp"

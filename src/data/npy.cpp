@@ -1,3 +1,4 @@
+// Parses and writes the header of a NumPy array, and reads and writes whole arrays.
 #include "npy_format.hpp"
 
 #include "extents.hpp"

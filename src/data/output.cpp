@@ -1,3 +1,4 @@
+// Rows of outputs as .npy, .npz and CSV files, chosen by the ending of the path; HDF5 is a component of its own.
 #include <coldpress/data/output.hpp>
 
 #include "components.hpp"

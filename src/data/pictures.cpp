@@ -1,3 +1,4 @@
+// Crops, mirrors, shifts and rotates pictures, and cuts pieces out of them.
 #include "pictures.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Packs pixels into the chunks of a PNG file with zlib alone.
 #include "png.hpp"
 
 #include <coldpress/data/atomic_file.hpp>

@@ -1,3 +1,4 @@
+// Reads bytes at an offset with pread, which moves no position that threads would share.
 #include "positioned_file.hpp"
 
 #include <algorithm>

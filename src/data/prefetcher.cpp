@@ -1,3 +1,4 @@
+// The thread that fills the next minibatches, how it hands them over, and how its errors reach the caller.
 #include <coldpress/data/prefetcher.hpp>
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Composes the line with the bar, the loss, the speed and the time that is left, and redraws it in place.
 #include <coldpress/data/progress.hpp>
 
 #include <coldpress/core/counted.hpp>

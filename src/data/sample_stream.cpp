@@ -1,3 +1,4 @@
+// Orders the samples of each epoch: as they are stored, all shuffled, or shuffled within windows of some blocks.
 #include <coldpress/data/sample_stream.hpp>
 
 #include <coldpress/core/random.hpp>

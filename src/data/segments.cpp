@@ -1,3 +1,4 @@
+// Cuts what went into a device and what came out into segments, and finds the delay between the two.
 #include <coldpress/data/segments.hpp>
 
 #include <coldpress/core/fourier.hpp>

@@ -1,3 +1,4 @@
+// Data sets as sources, and parts of a source: chosen rows, and samples that are held out.
 #include <coldpress/data/source.hpp>
 
 #include "held_out.hpp"

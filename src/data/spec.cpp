@@ -1,3 +1,4 @@
+// The list of data formats, and the parser of texts such as "csv:points.csv?header" that name data.
 #include "formats.hpp"
 
 #include <coldpress/data/npy.hpp>

@@ -1,3 +1,4 @@
+// Splits the options of a data spec at commas outside quotes, and reads their values as numbers, flags and lists.
 #include "spec_options.hpp"
 
 #include <coldpress/core/error.hpp>

@@ -1,3 +1,4 @@
+// Opens what is to be read, and says what is there if it is no regular file.
 #include "system.hpp"
 
 #include <fcntl.h>

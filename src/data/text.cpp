@@ -1,3 +1,4 @@
+// Reads a text in pieces of a number of bytes, with the byte that follows each of them as its target.
 #include <coldpress/data/text.hpp>
 
 #include "formats.hpp"

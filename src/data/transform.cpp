@@ -1,3 +1,4 @@
+// Checks the numbers of transforms, and which of them belong to a network or to training alone.
 #include <coldpress/data/transform.hpp>
 
 #include "transform_chain.hpp"

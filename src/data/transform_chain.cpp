@@ -1,3 +1,4 @@
+// Computes what each transform makes of a sample, with random numbers in training.
 #include "transform_chain.hpp"
 
 #include "pictures.hpp"

@@ -1,3 +1,4 @@
+// A source whose samples are transformed as they are read, and a stream that also augments and mixes them.
 #include "transform_chain.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Reads the directory of a zip file, also one with 64-bit sizes, to say where each member's bytes are.
 #include "zip_file.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes members without compression, and the directory of 64-bit sizes after them.
 #include "zip_output.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Passes messages between threads through queues in memory, and ends all ranks if one fails or waits in vain.
 #include <coldpress/distributed/in_process.hpp>
 
 #include "peers.hpp"

@@ -1,3 +1,4 @@
+// Sends and receives by MPI, in the background too, and tells the other ranks when one gives up.
 #include <coldpress/distributed/mpi.hpp>
 
 #include "peers.hpp"

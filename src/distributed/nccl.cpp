@@ -1,3 +1,4 @@
+// Loads CUDA and NCCL when they are needed, and moves the bytes of ranks through the memory of their GPUs.
 #include <coldpress/distributed/nccl.hpp>
 
 #include "peers.hpp"

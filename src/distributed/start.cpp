@@ -1,3 +1,4 @@
+// Collects the facts of each rank, its weights, settings and data, and refuses a training in which they differ.
 #include <coldpress/distributed/start.hpp>
 
 #include <coldpress/core/fingerprint.hpp>

@@ -1,3 +1,4 @@
+// In place of mpi.cpp where MPI was not found: says so when ranks are to start.
 #include <coldpress/distributed/mpi.hpp>
 
 namespace coldpress::distributed {

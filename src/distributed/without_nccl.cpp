@@ -1,3 +1,4 @@
+// In place of nccl.cpp where NCCL's header was not found: says so when ranks are to start.
 #include <coldpress/distributed/nccl.hpp>
 
 namespace coldpress::distributed {

@@ -1,3 +1,4 @@
+// Puts the layers of a config in the order of C++ statements, and finds out which are shared, random or closed.
 #include "cpp_layers.hpp"
 
 #include "cpp_literals.hpp"

@@ -1,3 +1,4 @@
+// Prints a layer as a braced list of those fields that differ from their defaults.
 #include "cpp_literals.hpp"
 
 #include <coldpress/typed/sentence.hpp>

@@ -1,3 +1,4 @@
+// Turns any text into a name that C++ allows and that is not taken, or into a string literal.
 #include "cpp_names.hpp"
 
 #include <coldpress/core/error.hpp>

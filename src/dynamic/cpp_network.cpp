@@ -1,3 +1,4 @@
+// Composes the alias or the function of a network from its layers, as chains, calls and variables.
 #include "cpp_network.hpp"
 
 #include "cpp_layers.hpp"

@@ -1,3 +1,4 @@
+// Gives the parts of a network type alone, for programs that write the rest of the header themselves.
 #include <coldpress/dynamic/cpp_source.hpp>
 
 #include "cpp_network.hpp"

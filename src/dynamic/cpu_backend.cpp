@@ -1,3 +1,4 @@
+// Compiles the engine of "cpu" and its levels, and makes backends of it.
 #include <coldpress/kernels/dispatch.hpp>
 #include "host_backend.hpp"
 #include <coldpress/kernels/runtime_cpu.hpp>

@@ -1,3 +1,4 @@
+// Compiles streams of blocks on the engine of "cpu", which only programs that stream link.
 #include <coldpress/kernels/runtime_cpu.hpp>
 #include "engine_stream.hpp"
 

@@ -1,3 +1,4 @@
+// Compiles the training of networks on the engine of "cpu", which only programs that train link.
 #include <coldpress/kernels/runtime_cpu.hpp>
 #include "trainer.hpp"
 

@@ -1,3 +1,4 @@
+// Plans a config for the CPU without making its weights, and collects the layers and groups that are described.
 #include <coldpress/dynamic/describe.hpp>
 
 #include <coldpress/core/counted.hpp>

@@ -1,3 +1,4 @@
+// Walks through a config and its containers, checks each layer, and adds it to the builder of graphs.
 #include "graph.hpp"
 
 #include "wiring.hpp"

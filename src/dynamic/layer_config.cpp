@@ -1,3 +1,4 @@
+// The members of configs that copy, compare and destroy all kinds of layers, compiled once for all programs.
 #include <coldpress/dynamic/executable.hpp>
 
 namespace coldpress::dynamic {

@@ -1,3 +1,4 @@
+// The backward passes and updates of Layer, which only programs that train link.
 #include "layer_parts.hpp"
 
 #include <coldpress/core/counted.hpp>

@@ -1,3 +1,4 @@
+// Finds the loss at the end of an objective, and refuses layers before it that have weights or several inputs.
 #include "objective.hpp"
 
 #include <algorithm>

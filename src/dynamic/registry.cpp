@@ -1,3 +1,4 @@
+// The registered types of layers by name, which a Custom in a config is looked up in.
 #include "custom_node.hpp"
 
 #include <map>

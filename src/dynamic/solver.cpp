@@ -1,3 +1,4 @@
+// Checks the numbers of a SolverConfig, takes steps, and ends a run whose loss or weights are not finite.
 #include <coldpress/dynamic/solver.hpp>
 
 #include "objective.hpp"

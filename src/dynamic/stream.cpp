@@ -1,3 +1,4 @@
+// Starts a stream with the current weights, and links what computes its blocks.
 #include <coldpress/dynamic/stream.hpp>
 
 namespace coldpress::dynamic {

@@ -1,3 +1,4 @@
+// Makes a config of the layers of a graph, naming inputs and shared weights, and lists its outputs and weights.
 #include <coldpress/dynamic/to_config.hpp>
 
 #include "graph.hpp"

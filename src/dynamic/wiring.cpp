@@ -1,3 +1,4 @@
+// Finds the order of a container's layers and the values that they read, by names given and generated.
 #include "wiring.hpp"
 
 #include "custom_node.hpp"

@@ -1,3 +1,4 @@
+// Data sets in HDF5 files, whose rows are read block by block under the library's lock.
 #include <coldpress/data/hdf5.hpp>
 
 #include "data/components.hpp"

@@ -1,3 +1,4 @@
+// The lock and the error texts of the HDF5 library, and what a dataset in a file is like.
 #include "hdf5/library.hpp"
 
 #include "data/system.hpp"

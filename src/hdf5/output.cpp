@@ -1,3 +1,4 @@
+// Outputs as a dataset in an HDF5 file, which grows with each minibatch.
 #include <coldpress/data/output.hpp>
 
 #include "data/components.hpp"

@@ -1,3 +1,4 @@
+// Folders of pictures as a data set: finds the files, takes folders as classes, and decodes them as they are read.
 #include <coldpress/data/images.hpp>
 
 #include "data/components.hpp"

@@ -1,3 +1,4 @@
+// Decodes a JPEG picture with libjpeg, whose errors are caught by a jump.
 #include "picture.hpp"
 
 #include <csetjmp>

@@ -1,3 +1,4 @@
+// Tells PNG from JPEG, checks the size of a picture, and scales it to the size of samples.
 #include "picture.hpp"
 
 #include <algorithm>

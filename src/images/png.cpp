@@ -1,3 +1,4 @@
+// Decodes a PNG picture with libpng.
 #include "picture.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads and writes sound with libsndfile, from and to memory, and refuses files that were cut.
 #include <coldpress/data/sound.hpp>
 
 #include "data/components.hpp"

@@ -1,3 +1,4 @@
+// Checks how often a callback is to be called, and the state that it resumes from.
 #include <coldpress/train/callback.hpp>
 
 #include <cmath>

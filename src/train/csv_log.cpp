@@ -1,3 +1,4 @@
+// Appends rows of statistics to a table, which is written anew when a column is added.
 #include <coldpress/train/csv_log.hpp>
 
 #include "append.hpp"

@@ -1,3 +1,4 @@
+// Encodes what TensorBoard shows as protobuf messages, in records with checksums.
 #include "events.hpp"
 
 #include "picture.hpp"

@@ -1,3 +1,4 @@
+// Puts the page together: tiles, facts, curves, plan, layers and samples, with data measured on the way.
 #include <coldpress/train/html_report.hpp>
 
 #include "numbers.hpp"

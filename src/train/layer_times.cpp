@@ -1,3 +1,4 @@
+// Times each group of a plan as a network of its own, several times, and keeps the shortest.
 #include <coldpress/train/layer_times.hpp>
 
 #include <coldpress/dynamic/layer.hpp>

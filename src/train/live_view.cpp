@@ -1,3 +1,4 @@
+// Draws curves in braille characters, and draws them anew in the same place of the terminal.
 #include <coldpress/train/live_view.hpp>
 
 #include "numbers.hpp"

@@ -1,3 +1,4 @@
+// Scales the values of a sample to pixels between black and white, and encodes bytes as base64.
 #include "picture.hpp"
 
 #include "data/png.hpp"

@@ -1,3 +1,4 @@
+// The statistics as JSON for the script of the page, thinned out to what a screen can show.
 #include "numbers.hpp"
 #include "report.hpp"
 

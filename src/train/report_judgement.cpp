@@ -1,3 +1,4 @@
+// The table of confusions, and the samples that the network judged worst.
 #include "numbers.hpp"
 #include "picture.hpp"
 #include "report.hpp"

@@ -1,3 +1,4 @@
+// The table of layers, and the drawing of groups and of their place in memory.
 #include "numbers.hpp"
 #include "report.hpp"
 

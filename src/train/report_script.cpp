@@ -1,3 +1,4 @@
+// The JavaScript of the page, which draws the curves and reacts to the pointer.
 #include "report.hpp"
 
 namespace coldpress::train::detail {

@@ -1,3 +1,4 @@
+// The CSS of the page, with colours for light and dark screens.
 #include "report.hpp"
 
 namespace coldpress::train::detail {

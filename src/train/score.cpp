@@ -1,3 +1,4 @@
+// Chooses a loss for a network, and measures loss and accuracy in minibatches of a source.
 #include <coldpress/train/score.hpp>
 
 #include "data/extents.hpp"

@@ -1,3 +1,4 @@
+// Compares a model's output for recorded segments with the recording, as an error and as charts of wave and spectrum.
 #include <coldpress/train/signal_error.hpp>
 
 #include <coldpress/core/fourier.hpp>

@@ -1,3 +1,4 @@
+// Writes a checkpoint at each call and removes the oldest, or writes the network when its metric is the best yet.
 #include <coldpress/train/snapshot.hpp>
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Adapts the solver of a config: steps, weights, gradients of a minibatch, and checkpoints.
 #include <coldpress/train/solver.hpp>
 
 #include <coldpress/dynamic/describe.hpp>

@@ -1,3 +1,4 @@
+// Adds values to series in the order of iterations, and finds the last one of a name.
 #include <coldpress/train/statistics.hpp>
 
 #include <algorithm>

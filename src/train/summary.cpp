@@ -1,3 +1,4 @@
+// Puts the last values of chosen statistics into one line.
 #include <coldpress/train/summary.hpp>
 
 #include "numbers.hpp"

@@ -1,3 +1,4 @@
+// Collects scalars, histograms of weights and pictures, and appends their events to a file per run.
 #include <coldpress/train/tensorboard.hpp>
 
 #include "append.hpp"

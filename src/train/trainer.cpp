@@ -1,3 +1,4 @@
+// Runs the loop over minibatches, calls what is due, and saves and resumes the whole training.
 #include <coldpress/train/trainer.hpp>
 
 #include <coldpress/core/counted.hpp>

@@ -1,3 +1,4 @@
+// Evaluates on held-out data, and remembers the best score in order to save, stop or reduce the rate.
 #include <coldpress/train/validation.hpp>
 
 #include <coldpress/core/counted.hpp>

@@ -1,3 +1,4 @@
+// Moves the average towards the weights after an update, and puts it into a model or a state.
 #include <coldpress/train/callback.hpp>
 #include <coldpress/train/weight_average.hpp>
 

@@ -1,3 +1,4 @@
+// Maps the URIs of LV2 to numbers, parses what the host asks for, and writes the path that is played.
 #include "messages.hpp"
 
 #include <lv2/atom/util.h>

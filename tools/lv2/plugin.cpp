@@ -1,3 +1,4 @@
+// Connects ports, runs blocks, loads files in the host's worker thread, and saves and restores the path.
 #include "plugin.hpp"
 
 #include <lv2/atom/util.h>

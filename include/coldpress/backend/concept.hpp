@@ -126,6 +126,15 @@ concept ComputesLayers = requires(B const& b, detail::AnyPart const& layer, deta
 /// and the following, by default true:
 ///   trains                    it can train
 ///   fuses_update<Optimizer>   its kernels can end in the optimizer's step
+/// A backend of networks from configs, or a linked one, also has erased<L>() and erased_join<L>(): the operation of a
+/// layer L as an ErasedOp or ErasedJoin (core/pointwise.hpp), whose `op` the caller sets. These are used where they
+/// exist:
+///   executor, attach()    threads, and scratch for each of them (Context in core/executor.hpp)
+///   tape                  records the calls of primitives, so that they can be repeated (kernels/tape.hpp)
+///   halves                whether weights are stored in bfloat16
+///   prepare_training(), link_streams()   called before the first backward pass, or the first block of a stream
+/// If layers compute on a backend with many_threads, it also has the loops of Grid: once, each, each_range, each_part
+/// and each_sum, and multiply (backend/grid.hpp).
 template <class B>
 concept Backend = BackendLayout<B> && MapsValues<B> && HasPrimitives<B>;
 /// A backend that takes_layers.

@@ -1,3 +1,4 @@
+// Loads NVRTC, compiles source text with it, and keeps the machine code in files for later programs.
 #include <coldpress/cuda/compiler.hpp>
 
 #include "headers.hpp"

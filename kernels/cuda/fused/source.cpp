@@ -1,3 +1,4 @@
+// Prints the nodes, parameters and options of a program as C++ constants, from which a StaticProgram is made.
 #include "source.hpp"
 
 #include <coldpress/core/numbers.hpp>

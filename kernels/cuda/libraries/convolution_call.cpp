@@ -1,3 +1,4 @@
+// Binds the tensors of a plan to addresses and runs it, or computes what its JSON describes in loops.
 #include "convolution_call.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Describes a convolution's pass to cuDNN as a graph, and goes through its engines until one is allowed.
 #include "convolution_plan.hpp"
 
 #include <coldpress/core/shape.hpp>

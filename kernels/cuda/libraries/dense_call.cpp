@@ -1,3 +1,4 @@
+// Describes a product of matrices to cuBLASLt, which stores them by columns, and runs it.
 #include "dense_call.hpp"
 
 #include <cublasLt.h>

@@ -1,3 +1,4 @@
+// Describes a pooling to cuDNN, and says which ones it computes as coldpress does.
 #include "pooling_call.hpp"
 
 namespace coldpress::cuda {

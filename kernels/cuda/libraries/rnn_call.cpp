@@ -1,3 +1,4 @@
+// Describes a recurrent layer to cuDNN, and finds where it wants weights, states and gradients.
 #include "rnn_call.hpp"
 
 #include <coldpress/core/shape.hpp>
