@@ -1,4 +1,4 @@
-// Chooses the backend by its name, and runs a network, or one loss, forward on tensors.
+// Makes a network, or one loss, from a config, and runs it forward on tensors.
 #include <coldpress/dynamic/layer.hpp>
 
 #include <coldpress/core/counted.hpp>
