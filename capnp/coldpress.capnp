@@ -37,6 +37,8 @@ struct SolverConfig {
   clipValues @17 :Float32;
   # The number of samples that are computed at once. 0: all of a minibatch.
   microbatch @18 :UInt64;
+  # Whether batch normalization uses the statistics of the whole minibatch, and not of these samples.
+  syncBatchNormalization @19 :Bool;
 }
 
 struct Adam {

@@ -62,6 +62,7 @@ std::string describe(dynamic::SolverConfig const& solver) {
   }
   if (solver.accumulate > 1) text += ", one update per " + std::to_string(solver.accumulate) + " minibatches";
   if (solver.microbatch) text += ", microbatches of " + std::to_string(*solver.microbatch);
+  if (solver.sync_batch_normalization) text += ", batch normalization over the whole minibatch";
   if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
   if (solver.clip_values) text += ", gradients clipped to values of at most " + to_string(*solver.clip_values);
   if (solver.minibatch_size) text += ", minibatch size " + std::to_string(*solver.minibatch_size);
@@ -114,6 +115,8 @@ std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverC
   compare("gradient value limit", value(checkpoint.clip_values), value(config.clip_values));
   compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
   compare("microbatch", count(checkpoint.microbatch), count(config.microbatch));
+  auto const flag = [](bool set) { return std::string{set ? "true" : "false"}; };
+  compare("sync_batch_normalization", flag(checkpoint.sync_batch_normalization), flag(config.sync_batch_normalization));
   if (found.empty()) {  // the optimizers are of one kind, so their fields are the same
     Fields const of_checkpoint = fields_of(checkpoint.solver), of_config = fields_of(config.solver);
     for (std::size_t i = 0; i < of_checkpoint.size(); ++i)

@@ -41,6 +41,7 @@ TrainingOptions options_of(SolverConfig const& config) {
   options.regularization_method = config.regularization_method;
   options.accumulate = config.accumulate;
   options.microbatch = config.microbatch.value_or(0);
+  options.sync_batch_normalization = config.sync_batch_normalization;
   options.lr_policy = config.lr_policy;
   options.momentum_policy = config.momentum_policy;
   return options;

@@ -88,7 +88,8 @@ class Trainer final : public Training {
           bool taken = true;
           if (in_parts) {
             microbatches_.distribute_over(options.communicator);
-            microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums});
+            microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums,
+                                        options.sync_batch_normalization});
             float const loss = microbatches_.train_step(run, update_step, gradients, each_loss);
             taken = loss - loss == 0;
           } else if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {

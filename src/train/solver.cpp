@@ -78,7 +78,9 @@ class DynamicSolver final : public AnySolver {
     beside_->set_progress({});
     beside_->options() = {};
     beside_->options().accumulate = 2, beside_->options().check_every = 0;
-    beside_->options().microbatch = std::as_const(solver_).options().microbatch;
+    auto const& options = std::as_const(solver_).options();
+    beside_->options().microbatch = options.microbatch;
+    beside_->options().sync_batch_normalization = options.sync_batch_normalization;
     try {
       (void)static_cast<float>(step(*beside_, samples, targets));
     } catch (DivergenceError const&) {

@@ -156,6 +156,7 @@ TEST_CASE("every optimizer and policy comes back from the text that is written o
     solver.regularization_method = Regularization::l1;
     solver.accumulate = 4;
     solver.clip_values = 0.3f;
+    solver.microbatch = 8, solver.sync_batch_normalization = true;
   });
 }
 

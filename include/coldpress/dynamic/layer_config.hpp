@@ -147,8 +147,9 @@ struct SolverConfig {
   std::optional<float> clip_values = {};     // the largest magnitude of each number of the mean gradient
   std::optional<float> weight_decay = {};
   Regularization regularization_method = Regularization::l2;
-  Index accumulate = 1;                  // minibatches per update: Caffe's iter_size
-  std::optional<Index> microbatch = {};  // samples that are computed at once; unset: all of a minibatch
+  Index accumulate = 1;                   // minibatches per update: Caffe's iter_size
+  std::optional<Index> microbatch = {};   // samples that are computed at once; unset: all of a minibatch
+  bool sync_batch_normalization = false;  // statistics of the whole minibatch, and not of these samples
   bool operator==(SolverConfig const&) const = default;
 };
 

@@ -128,6 +128,7 @@ template <class Solver>
   config.regularization_method = options.regularization_method;
   config.accumulate = options.accumulate;
   if (options.microbatch > 0) config.microbatch = options.microbatch;
+  config.sync_batch_normalization = options.sync_batch_normalization;
   config.lr_policy = options.lr_policy;
   config.momentum_policy = options.momentum_policy;
   return config;

@@ -19,6 +19,9 @@ struct SolverOptions {
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
   Index microbatch = 0;  // samples that are computed at once (run/microbatches.hpp); 0: all. Not 0: it is not fused
+  // Whether BatchNormalization normalises by the statistics of the whole minibatch, over all parts of all ranks, and
+  // not by those of a part. Without microbatch it does anyway.
+  bool sync_batch_normalization = false;
   Policy lr_policy = policy::Fixed{};        // of the optimizer's learning rate
   Policy momentum_policy = policy::Fixed{};  // of the optimizer's momentum, if it has one
   // After this many steps each, all weights are checked to be finite. 0: neither weights nor inputs and targets are
