@@ -155,11 +155,10 @@ template <bool synchronised = false>
 std::string typed_trained(Communicator* communicator, Executor* executor = nullptr) {
   auto const net = std::make_unique<Typed>(3);
   net->run_on(executor);
-  using Solver = coldpress::Solver<Typed, OwnLosses{}, Adam{.learning_rate = 0.02f},
-                                   SolverOptions{.clip_gradients = 0.5f,
-                                                 .weight_decay = 0.01f,
-                                                 .microbatch = 2,
-                                                 .sync_batch_normalization = synchronised}>;
+  using Solver = coldpress::Solver<
+      Typed, OwnLosses{}, Adam{.learning_rate = 0.02f},
+      SolverOptions{
+          .clip_gradients = 0.5f, .weight_decay = 0.01f, .microbatch = 2, .sync_batch_normalization = synchronised}>;
   auto const solver = std::make_unique<Solver>(*net);
   if (communicator) distributed::start(*solver, *communicator);
   Random random{5};

@@ -210,8 +210,8 @@ TEST_CASE("a step that throws gives up what is under way, and the other ranks le
 }
 
 TEST_CASE("a rank that fails while the others wait for what it has summed is named, and nothing has changed") {
-  using Net = Network<Sequential<Linear{8}, Mark{}, BatchNormalization{}, TanH{}, Linear{8}, BatchNormalization{}>,
-                      Shape{4}>;
+  using Net =
+      Network<Sequential<Linear{8}, Mark{}, BatchNormalization{}, TanH{}, Linear{8}, BatchNormalization{}>, Shape{4}>;
   constexpr SolverOptions options{.microbatch = 2, .sync_batch_normalization = true};
   std::atomic<int> threw = 0, named = 0, unchanged = 0;
   InProcess{3}.run([&](Communicator& r) {
