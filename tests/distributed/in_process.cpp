@@ -107,6 +107,35 @@ TEST_CASE("so it does with statistics of the whole minibatch, also on threads an
   }
 }
 
+TEST_CASE("what travels between two sums of statistics is the same on a rank without parts, and on threads") {
+  using Net = Network<Sequential<Linear{200}, BatchNormalization{}, Linear{200}, BatchNormalization{}, Linear{200}>,
+                      Shape{200}>;
+  auto const trained = [](Communicator* communicator, Executor* executor) {
+    auto const net = std::make_unique<Net>(1);
+    net->run_on(executor);
+    constexpr SolverOptions options{.microbatch = 2, .sync_batch_normalization = true};
+    auto const solver = std::make_unique<Solver<Net, MeanSquaredError{}, Adam{}, options>>(*net);
+    solver->distribute_over(communicator);
+    Random random{9};
+    auto const x = random.values<float>(4 * 200), t = random.values<float>(4 * 200);
+    for (int step = 0; step < 2; ++step) solver->train_minibatch(x, t);
+    return std::vector<float>{net->parameters().begin(), net->parameters().end()};
+  };
+  auto const alone = trained(nullptr, nullptr);
+  for (int const ranks : {2, 3}) {  // of which two have a part
+    INFO(ranks << " ranks");
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      Through foreground{r};  // where each exchange waits for the other rank
+      ThreadPool threads{2};
+      right += trained(&foreground, nullptr) == alone;
+      right += trained(&foreground, &threads) == alone;
+      right += trained(&r, &threads) == alone;
+    });
+    CHECK(right == 3 * ranks);
+  }
+}
+
 using Marked = Network<Sequential<Linear{300}, Mark{}, Linear{300}, Linear{300}>, Shape{300}>;
 
 TEST_CASE("gradients travel while those of earlier layers are still computed") {
