@@ -4,7 +4,8 @@
 // The values of a part may fit into the cache where those of the minibatch do not; they take less memory, and the parts
 // run side by side on the threads of an executor. Each part has gradients of its own. These are added up in pairs,
 // pairs of pairs and so on (TreeSum), so no bit depends on the threads, nor on the processes that take the step
-// together. Between processes, gradients travel while those of earlier layers are still computed.
+// together. Between processes, gradients travel while those of earlier layers are still computed. Parts that synchronise
+// go through the network together, and wait for each other where a layer sums over all samples (PartTotals).
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/fingerprint.hpp>
