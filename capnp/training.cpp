@@ -106,6 +106,7 @@ dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file) {
   solver.regularization_method = read_enumerator<Regularization>(capnp::toDynamic(file.getRegularizationMethod()));
   solver.accumulate = read_size("solver.accumulate", file.getAccumulate());
   if (file.getMicrobatch() != 0) solver.microbatch = read_size("solver.microbatch", file.getMicrobatch());
+  solver.sync_batch_normalization = file.getSyncBatchNormalization();
   solver.bfloat16_gradients = file.getBfloat16Gradients();
   solver.shard_optimizer = file.getShardOptimizer();
   check_solver(solver);
@@ -129,6 +130,7 @@ void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig cons
       written_enumerator(capnp::Schema::from<schema::Regularization>(), solver.regularization_method));
   file.setAccumulate(static_cast<std::uint64_t>(solver.accumulate));
   if (solver.microbatch) file.setMicrobatch(static_cast<std::uint64_t>(*solver.microbatch));
+  file.setSyncBatchNormalization(solver.sync_batch_normalization);
   file.setBfloat16Gradients(solver.bfloat16_gradients);
   file.setShardOptimizer(solver.shard_optimizer);
 }

@@ -63,6 +63,7 @@ std::string describe(dynamic::SolverConfig const& solver) {
   }
   if (solver.accumulate > 1) text += ", one update per " + std::to_string(solver.accumulate) + " minibatches";
   if (solver.microbatch) text += ", microbatches of " + std::to_string(*solver.microbatch);
+  if (solver.sync_batch_normalization) text += ", batch normalization over the whole minibatch";
   if (solver.bfloat16_gradients) text += ", their gradients rounded to bfloat16";
   if (solver.shard_optimizer) text += ", the optimizer's state divided among processes";
   if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
@@ -117,6 +118,8 @@ std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverC
   compare("gradient value limit", value(checkpoint.clip_values), value(config.clip_values));
   compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
   compare("microbatch", count(checkpoint.microbatch), count(config.microbatch));
+  auto const flag = [](bool set) { return std::string{set ? "true" : "false"}; };
+  compare("sync_batch_normalization", flag(checkpoint.sync_batch_normalization), flag(config.sync_batch_normalization));
   auto const sums = [](auto const& solver) { return solver.bfloat16_gradients ? "bfloat16" : "float"; };
   compare("format of gradients", std::string{sums(checkpoint)}, std::string{sums(config)});
   if (found.empty()) {  // the optimizers are of one kind, so their fields are the same

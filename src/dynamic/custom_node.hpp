@@ -15,13 +15,16 @@ struct CustomNode {
   Shape output_shape(Shapes in) const { return layer->output_shape(in); }
   std::vector<Parameter> parameters(Shapes in) const { return layer->parameters(in); }
   Index flops(Shapes in) const { return layer->flops(in); }
+  Totals totals(Shapes in) const { return layer->totals(in); }
   template <class Backend>
   Index scratch(Shapes in, Extent extent) const {
     return layer->scratch(is_reference<Backend>, in, extent);
   }
   void forward(auto const& backend, auto const& pass) const {
     layer->forward(primitives(backend),
-                   {pass.in, pass.x, pass.p, pass.y, {}, pass.memory, pass.state, pass.key, pass.step});
+                   as_part<CustomNode>(
+                       pass, AnyLayer::WholeForward{
+                                 pass.in, pass.x, pass.p, pass.y, {}, pass.memory, pass.state, pass.key, pass.step}));
   }
   void backward(auto const& backend, auto const& pass) const {
     with(pass, [&](AnyLayer::Backward const& all) { layer->backward(primitives(backend), all); });
@@ -52,7 +55,9 @@ struct CustomNode {
   static void with(Pass const& pass, F f) {
     GradientSinks<float> sinks{};
     if constexpr (std::is_same_v<decltype(pass.sinks), GradientSinks<float>>) sinks = pass.sinks;
-    f({pass.in, pass.x, pass.p, pass.y, pass.dy, pass.dx, {}, sinks, pass.memory, pass.key, pass.step});
+    f(as_part<CustomNode>(
+        pass, AnyLayer::WholeBackward{
+                  pass.in, pass.x, pass.p, pass.y, pass.dy, pass.dx, {}, sinks, pass.memory, pass.key, pass.step}));
   }
 };
 

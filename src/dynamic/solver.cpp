@@ -42,6 +42,7 @@ TrainingOptions options_of(SolverConfig const& config) {
   options.regularization_method = config.regularization_method;
   options.accumulate = config.accumulate;
   options.microbatch = config.microbatch.value_or(0);
+  options.sync_batch_normalization = config.sync_batch_normalization;
   options.bfloat16_gradients = config.bfloat16_gradients;
   options.shard_optimizer = config.shard_optimizer;
   options.lr_policy = config.lr_policy;

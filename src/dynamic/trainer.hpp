@@ -94,7 +94,7 @@ class Trainer final : public Training {
           bool taken = true;
           if (in_parts) {
             microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums,
-                                        options.bfloat16_gradients});
+                                        options.bfloat16_gradients, options.sync_batch_normalization});
             float const loss = microbatches_.train_step(run, update_step, buffers(), each_loss);
             taken = loss - loss == 0;
           } else if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {

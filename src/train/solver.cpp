@@ -83,6 +83,7 @@ class DynamicSolver final : public AnySolver {
     beside_->options().accumulate = 2, beside_->options().check_every = 0;
     auto const& options = std::as_const(solver_).options();
     beside_->options().microbatch = options.microbatch;
+    beside_->options().sync_batch_normalization = options.sync_batch_normalization;
     beside_->options().bfloat16_gradients = options.bfloat16_gradients;
     try {
       (void)static_cast<float>(step(*beside_, samples, targets));

@@ -38,6 +38,8 @@ inline std::vector<Case> cases() {
   accumulating.accumulate = 3;
   auto rounded = accumulating, rounded_and_clipped = clipped;
   rounded.bfloat16_gradients = rounded_and_clipped.bfloat16_gradients = true;
+  auto synchronised = solver(Adam{}, 1), at_once = accumulating;
+  synchronised.sync_batch_normalization = at_once.sync_batch_normalization = true;
   auto const shared = [](std::string name) {
     LayerConfig layer{std::move(name), Linear{6}};
     layer.params = {{.name = "w"}};
@@ -67,6 +69,24 @@ inline std::vector<Case> cases() {
        0,
        {{"a", Linear{8}}, {"norm", BatchNormalization{}}, {"drop", Dropout{.probability = 0.3f}}, {"b", Linear{3}}},
        accumulating},
+      {"synchronised dropout and normalisation",
+       {6},
+       3,
+       0,
+       {{"a", Linear{8}}, {"norm", BatchNormalization{}}, {"drop", Dropout{.probability = 0.3f}}, {"b", Linear{3}}},
+       at_once},
+      {"synchronised normalisations",
+       {2, 6, 6},
+       3,
+       0,
+       {{"norm", BatchNormalization{}},
+        {"conv", Convolution{.num_output = 4, .filter_shape = 3}},
+        {"norm_of_images", BatchNormalization{}},
+        {"relu", ReLU{}},
+        {"steps", Reshape{{8, 8}}},
+        {"norm_of_steps", BatchNormalization{.axis = -1}},
+        {"b", Linear{3}}},
+       synchronised},
       {"shared and clipped", {6}, 2, 0, {shared("a"), {"t", TanH{}}, shared("b"), {"c", Linear{2}}}, clipped},
       {"frozen", {5}, 3, 0, {{"a", Linear{7}}, {"t", TanH{}}, {"b", Linear{3}}}, momentum, {"a"}},
       {"frozen, shared and clipped",
@@ -162,13 +182,15 @@ struct Classifier {
 inline constexpr auto classifier = graph(Classifier{});
 using Typed = Network<Graph<classifier>, Inputs{Shape{3}, Shape{1}}>;
 
-template <bool bfloat16 = false, bool shards = false>
-std::string typed_trained(Communicator* communicator) {
+template <bool bfloat16 = false, bool shards = false, bool synchronised = false>
+std::string typed_trained(Communicator* communicator, Executor* executor = nullptr) {
   auto const net = std::make_unique<Typed>(3);
+  net->run_on(executor);
   using Solver = coldpress::Solver<Typed, OwnLosses{}, Adam{.learning_rate = 0.02f},
                                    SolverOptions{.clip_gradients = 0.5f,
                                                  .weight_decay = 0.01f,
                                                  .microbatch = 2,
+                                                 .sync_batch_normalization = synchronised,
                                                  .bfloat16_gradients = bfloat16,
                                                  .shard_optimizer = shards}>;
   auto const solver = std::make_unique<Solver>(*net);

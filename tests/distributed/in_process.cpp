@@ -101,6 +101,52 @@ TEST_CASE("any number of ranks trains a network type to the bits of one process,
     CHECK(on == rounded);
 }
 
+TEST_CASE("so it does with statistics of the whole minibatch, also on threads and without a background") {
+  std::string const alone = typed_trained<true>(nullptr);
+  CHECK(typed_trained<false>(nullptr) != alone);
+  for (int const ranks : {1, 2, 3, 4, 5, 8}) {
+    INFO(ranks << " ranks");
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      Through foreground{r};
+      ThreadPool threads{2};
+      right += typed_trained<true>(&r) == alone;
+      right += typed_trained<true>(&foreground) == alone;
+      right += typed_trained<true>(&r, &threads) == alone;
+    });
+    CHECK(right == 3 * ranks);
+  }
+}
+
+TEST_CASE("what travels between two sums of statistics is the same on a rank without parts, and on threads") {
+  using Net = Network<Sequential<Linear{200}, BatchNormalization{}, Linear{200}, BatchNormalization{}, Linear{200}>,
+                      Shape{200}>;
+  auto const trained = [](Communicator* communicator, Executor* executor) {
+    auto const net = std::make_unique<Net>(1);
+    net->run_on(executor);
+    constexpr SolverOptions options{.microbatch = 2, .sync_batch_normalization = true};
+    auto const solver = std::make_unique<Solver<Net, MeanSquaredError{}, Adam{}, options>>(*net);
+    solver->distribute_over(communicator);
+    Random random{9};
+    auto const x = random.values<float>(4 * 200), t = random.values<float>(4 * 200);
+    for (int step = 0; step < 2; ++step) solver->train_minibatch(x, t);
+    return std::vector<float>{net->parameters().begin(), net->parameters().end()};
+  };
+  auto const alone = trained(nullptr, nullptr);
+  for (int const ranks : {2, 3}) {  // of which two have a part
+    INFO(ranks << " ranks");
+    std::atomic<int> right = 0;
+    InProcess{ranks}.run([&](Communicator& r) {
+      Through foreground{r};  // where each exchange waits for the other rank
+      ThreadPool threads{2};
+      right += trained(&foreground, nullptr) == alone;
+      right += trained(&foreground, &threads) == alone;
+      right += trained(&r, &threads) == alone;
+    });
+    CHECK(right == 3 * ranks);
+  }
+}
+
 using Marked = Network<Sequential<Linear{300}, Mark{}, Linear{300}, Linear{300}>, Shape{300}>;
 
 TEST_CASE("gradients travel while those of earlier layers are still computed") {
@@ -203,6 +249,35 @@ TEST_CASE("a step that throws gives up what is under way, and the other ranks le
   CHECK(refused == 2);
 }
 
+TEST_CASE("a rank that fails while the others wait for what it has summed is named, and nothing has changed") {
+  using Net =
+      Network<Sequential<Linear{8}, Mark{}, BatchNormalization{}, TanH{}, Linear{8}, BatchNormalization{}>, Shape{4}>;
+  constexpr SolverOptions options{.microbatch = 2, .sync_batch_normalization = true};
+  std::atomic<int> threw = 0, named = 0, unchanged = 0;
+  InProcess{3}.run([&](Communicator& r) {
+    auto const net = std::make_unique<Net>(1);
+    Solver<Net, MeanSquaredError{}, Adam{}, options> solver{*net};
+    solver.distribute_over(&r);
+    Random random{3};
+    auto const x = random.values<float>(8 * 4), t = random.values<float>(8 * 8);
+    solver.train_minibatch(x, t);
+    std::vector<float> const before{net->parameters().begin(), net->parameters().end()};
+    mark_throws = r.rank() == 1;
+    try {
+      solver.train_minibatch(x, t);
+    } catch (std::bad_alloc const&) {
+      ++threw;
+    } catch (PeerError const& error) {
+      named += error.rank == 1;
+    }
+    unchanged += std::ranges::equal(before, net->parameters());
+    mark_throws = false;
+  });
+  CHECK(threw == 1);
+  CHECK(named == 2);
+  CHECK(unchanged == 3);
+}
+
 TEST_CASE("the ranks that are left learn which rank has failed, and have not changed") {
   Case const c = cases()[3];
   for (int const failing : {0, 1, 3}) {
@@ -262,6 +337,8 @@ TEST_CASE("ranks that do not take the same step learn how they differ, and have 
         "rank 2 trains on a minibatch of 7 samples, but rank 0 trains on a minibatch of 8 samples");
   CHECK(refusal([](dynamic::Solver& solver) { solver.options().microbatch = 2; }) ==
         "rank 2 has parts of 2 samples, but rank 0 has parts of 3 samples");
+  CHECK(refusal([](dynamic::Solver& solver) { solver.options().sync_batch_normalization = true; }) ==
+        "rank 2 normalises by the statistics of the whole minibatch, but rank 0 by those of its parts");
   CHECK(refusal([](dynamic::Solver& solver) { solver.network().executable().set_step(7); }) ==
         "rank 2 takes step 8, but rank 0 takes step 2");
   std::string const other = "rank 2 does not update the weights as rank 0 does";

@@ -82,7 +82,8 @@ std::vector<std::vector<float>> values_of(persist::Checkpoint const& checkpoint)
 template <class W>
 void train_both(Task const& task) {
   using Net = Network<typename W::Net, W::shape>;
-  constexpr SolverOptions options{.microbatch = W::batch / parts};
+  constexpr bool synchronized = std::is_same_v<W, Residual>;  // the only one with layers that can
+  constexpr SolverOptions options{.microbatch = W::batch / parts, .sync_batch_normalization = synchronized};
   auto const net = std::make_unique<Net>(7);
   auto const typed = std::make_unique<Solver<Net, W::loss, bench::optimizer_of<W>(), options>>(*net);
   auto from_config =

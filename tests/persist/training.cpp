@@ -156,7 +156,8 @@ TEST_CASE("every optimizer and policy comes back from the text that is written o
     solver.regularization_method = Regularization::l1;
     solver.accumulate = 4;
     solver.clip_values = 0.3f;
-    solver.microbatch = 8, solver.bfloat16_gradients = solver.shard_optimizer = true;
+    solver.microbatch = 8;
+    solver.sync_batch_normalization = solver.bfloat16_gradients = solver.shard_optimizer = true;
   });
 }
 

@@ -124,6 +124,20 @@ TEST_CASE("mpirun -n 2 and 3 write the files of one process, whatever is monitor
   CHECK(files(3, rounded) == other);
 }
 
+TEST_CASE("statistics of the whole minibatch are asked for on the command line, and are those of one process") {
+  if (!has_mpi()) return;
+  Case c;
+  std::string const norm = "(name = \"norm\", layerType = (batchNormalization = ())), ";
+  c.config = c.folder.put("config", std::string{dropout_config}.insert(dropout_config.find("(name = \"tanh\""), norm));
+  std::string const apart = c.network(0, c.begin({}));
+  auto const together = [&](int ranks) {
+    return c.network(ranks, c.begin({"--set", "solver.syncBatchNormalization=true"}));
+  };
+  std::string const alone = together(0);
+  CHECK(alone != apart);
+  CHECK(together(3) == alone);
+}
+
 TEST_CASE("a run goes on, bit for bit, on another number of processes") {
   if (!has_mpi()) return;
   Case const c;

@@ -277,6 +277,10 @@ TEST_CASE("a run goes on with what it began with, and what contradicts it is ref
   CHECK(contains(resume({"--ema", "0.5"}).err, "was made with another average of the weights"));
   CHECK(contains(resume({"--validate", "0.3"}).err, "was made with validate 0.2"));
   CHECK(resume({"--config", config, "--set", "batch=3"}).code == 2);
+  std::string synchronised = dropout_config;
+  synchronised.insert(synchronised.find("baseLr"), "syncBatchNormalization = true, ");
+  CHECK(contains(resume({"--config", folder.put("synchronised", synchronised)}).err,
+                 "the checkpoint's sync_batch_normalization is false, the config's is true"));
   std::string const other = folder.put("other", content(config).insert(1, "transforms = [(scale = (factor = 2))], "));
   CHECK(contains(resume({"--config", other}).err, "was made with other transforms than the config's"));
 }

@@ -106,6 +106,10 @@ TEST_CASE("no bit of a training depends on whether gradients are computed, and a
     check_kind<Kind<Random, MeanSquaredError{}, SolverOptions{.microbatch = 5, .bfloat16_gradients = true}>>(
         *data.training);
   }
+  SECTION("parts that synchronise") {
+    check_kind<Kind<Random, MeanSquaredError{}, SolverOptions{.microbatch = 5, .sync_batch_normalization = true}>>(
+        *data.training);
+  }
 }
 
 TEST_CASE("they are those of a backward pass by hand at the current weights, with the masks of the last step") {

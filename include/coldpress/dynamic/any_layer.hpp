@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/executor.hpp>
+#include <coldpress/core/totals.hpp>
 #include <coldpress/dynamic/custom.hpp>
 #include <coldpress/run/run.hpp>
 
@@ -15,9 +16,12 @@ namespace coldpress::dynamic {
 class AnyLayer {
  public:
   using Inputs = std::array<Rows<float>, max_inputs>;
-  using Forward = ForwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, PostOps<Chain<>, float>, float>;
-  using Backward = BackwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, Rows<float>, Inputs, Chain<>,
-                                GradientSinks<float>, float>;
+  using WholeForward =
+      ForwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, PostOps<Chain<>, float>, float>;
+  using WholeBackward = BackwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, Rows<float>, Inputs,
+                                     Chain<>, GradientSinks<float>, float>;
+  using Forward = PartPass<WholeForward>;
+  using Backward = PartPass<WholeBackward>;
   /// The primitives that the layer computes with: those of the reference, or the CPU's as compiled with the layer.
   struct Primitives {
     bool reference;
@@ -36,6 +40,7 @@ class AnyLayer {
   virtual std::vector<Parameter> parameters(Shapes in) const = 0;
   virtual Index scratch(bool reference, Shapes in, Extent extent) const = 0;
   virtual Index flops(Shapes in) const = 0;
+  virtual Totals totals(Shapes in) const = 0;
   virtual std::uint64_t key(std::uint64_t seed, std::string_view layer_name) const = 0;
   /// The operation of a pointwise layer. `key` is that of its random numbers.
   virtual Op op(bool reference, std::uint64_t key) const = 0;

@@ -147,10 +147,11 @@ struct SolverConfig {
   std::optional<float> clip_values = {};     // the largest magnitude of each number of the mean gradient
   std::optional<float> weight_decay = {};
   Regularization regularization_method = Regularization::l2;
-  Index accumulate = 1;                  // minibatches per update: Caffe's iter_size
-  std::optional<Index> microbatch = {};  // samples that are computed at once; unset: all of a minibatch
-  bool bfloat16_gradients = false;       // rounds those of the parts, and their sums, for the way between processes
-  bool shard_optimizer = false;          // whether processes divide the optimizer's state; no part of a checkpoint
+  Index accumulate = 1;                   // minibatches per update: Caffe's iter_size
+  std::optional<Index> microbatch = {};   // samples that are computed at once; unset: all of a minibatch
+  bool sync_batch_normalization = false;  // statistics of the whole minibatch, and not of these samples
+  bool bfloat16_gradients = false;        // rounds those of the parts, and their sums, for the way between processes
+  bool shard_optimizer = false;           // whether processes divide the optimizer's state; no part of a checkpoint
   bool operator==(SolverConfig const&) const = default;
 };
 

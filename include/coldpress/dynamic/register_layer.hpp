@@ -35,6 +35,7 @@ class RegisteredCustom final : public AnyLayer {
     return reference ? scratch_of<Reference<float>>(layer_, in, extent) : scratch_of<Cpu>(layer_, in, extent);
   }
   Index flops(Shapes in) const override { return flops_of(layer_, in); }
+  Totals totals(Shapes in) const override { return totals_of(layer_, in); }
   std::uint64_t key(std::uint64_t seed, std::string_view layer_name) const override {
     return layer_key(layer_, seed, layer_name);
   }
@@ -60,10 +61,10 @@ class RegisteredCustom final : public AnyLayer {
                     PostOps<Chain<>, float, Join>{
                         {}, pass.step, nullptr, 0, {layer_.join(), other.data, other.pitch, other.columns}});
       } else if constexpr (ComputeLayer<L> && OneInput<L>) {
-        layer_.forward(
-            backend,
-            ForwardPass<Shape, Rows<float>, ParameterView<float const>, Rows<float>, PostOps<Chain<>, float>, float>{
-                pass.in[0], pass.x[0], pass.p, pass.y, pass.post_ops, pass.memory, pass.state, pass.key, pass.step});
+        using Own =
+            ForwardPass<Shape, Rows<float>, ParameterView<float const>, Rows<float>, PostOps<Chain<>, float>, float>;
+        layer_.forward(backend, as_part<L>(pass, Own{pass.in[0], pass.x[0], pass.p, pass.y, pass.post_ops, pass.memory,
+                                                     pass.state, pass.key, pass.step}));
       } else if constexpr (ComputeLayer<L>) {
         layer_.forward(backend, pass);
       }
@@ -110,9 +111,9 @@ class RegisteredCustom final : public AnyLayer {
   static void visit_backward(Primitives with, Backward const& pass, F f) {
     visit(with, [&](auto const& backend) {
       if constexpr (OneInput<L>) {
-        f(backend,
-          coldpress::detail::backward_pass<NoVariant>(pass.in[0], pass.x[0], pass.p, pass.y, pass.dy, pass.dx[0],
-                                                      pass.derivative, pass.sinks, pass.memory, pass.key, pass.step));
+        f(backend, as_part<L>(pass, coldpress::detail::backward_pass<NoVariant>(
+                                        pass.in[0], pass.x[0], pass.p, pass.y, pass.dy, pass.dx[0], pass.derivative,
+                                        pass.sinks, pass.memory, pass.key, pass.step)));
       } else {
         f(backend, pass);
       }

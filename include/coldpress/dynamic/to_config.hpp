@@ -128,6 +128,7 @@ template <class Solver>
   config.regularization_method = options.regularization_method;
   config.accumulate = options.accumulate;
   if (options.microbatch > 0) config.microbatch = options.microbatch;
+  config.sync_batch_normalization = options.sync_batch_normalization;
   config.bfloat16_gradients = options.bfloat16_gradients;
   config.shard_optimizer = options.shard_optimizer;
   config.lr_policy = options.lr_policy;

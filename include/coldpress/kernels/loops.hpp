@@ -4,6 +4,7 @@
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/core/layer_traits.hpp>
 #include <coldpress/core/pass.hpp>
+#include <coldpress/core/totals.hpp>
 #include <coldpress/graph/node.hpp>
 
 #include <array>
@@ -35,11 +36,15 @@ using LoopParameters = std::array<float const*, most_parameters<L>()>;
 /// The types of the passes. Pointwise operations that follow such a layer, and their derivatives, are computed
 /// separately.
 template <class L>
-using LoopForward = ForwardPass<coldpress::detail::Asked<L>, LoopValues<L>, LoopParameters<L>, Out,
-                                PostOps<Chain<>, float, NoJoin>, float>;
+using WholeLoopForward = ForwardPass<coldpress::detail::Asked<L>, LoopValues<L>, LoopParameters<L>, Out,
+                                     PostOps<Chain<>, float, NoJoin>, float>;
 template <class L>
-using LoopBackward = BackwardPass<coldpress::detail::Asked<L>, LoopValues<L>, LoopParameters<L>, In, In, LoopTargets<L>,
-                                  Chain<>, std::array<ErasedSink, most_parameters<L>()>, float>;
+using WholeLoopBackward = BackwardPass<coldpress::detail::Asked<L>, LoopValues<L>, LoopParameters<L>, In, In,
+                                       LoopTargets<L>, Chain<>, std::array<ErasedSink, most_parameters<L>()>, float>;
+template <class L>
+using LoopForward = std::conditional_t<has_totals<L>, PartPass<WholeLoopForward<L>>, WholeLoopForward<L>>;
+template <class L>
+using LoopBackward = std::conditional_t<has_totals<L>, PartPass<WholeLoopBackward<L>>, WholeLoopBackward<L>>;
 
 template <class L, bool loops = LayerTraits<L>::loops>
 struct LoopKernels {};
@@ -70,12 +75,23 @@ auto loop_sinks(Sinks const& from) {
 }
 template <class L, class Pass>
 LoopForward<L> loop_pass(Pass const& pass) {
-  return {pass.in, pass.x, loop_parameters<L>(pass.p), pass.y, {}, pass.memory, pass.state, pass.key, pass.step};
+  return as_part<L>(
+      pass, WholeLoopForward<L>{
+                pass.in, pass.x, loop_parameters<L>(pass.p), pass.y, {}, pass.memory, pass.state, pass.key, pass.step});
 }
 template <class L, class Pass>
 LoopBackward<L> loop_gradient_pass(Pass const& pass) {
-  return {pass.in,  pass.x,   loop_parameters<L>(pass.p), pass.y, pass.dy, pass.dx, {}, {}, pass.memory,
-          pass.key, pass.step};
+  return as_part<L>(pass, WholeLoopBackward<L>{pass.in,
+                                               pass.x,
+                                               loop_parameters<L>(pass.p),
+                                               pass.y,
+                                               pass.dy,
+                                               pass.dx,
+                                               {},
+                                               {},
+                                               pass.memory,
+                                               pass.key,
+                                               pass.step});
 }
 
 }  // namespace coldpress::cpu

@@ -4,6 +4,7 @@
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/sums.hpp>
+#include <coldpress/core/totals.hpp>
 
 #include <array>
 #include <utility>
@@ -42,6 +43,11 @@ struct BatchNormalization {
   }
   /// Five numbers per channel, all of them in the first sample's memory: see Kept.
   constexpr Index memory(Shape const& in) const { return 5 * channels(in); }
+  /// Of x, of squared distances from the mean, and the two that backward makes.
+  constexpr Totals totals(Shape const& in) const {
+    Index const c = channels(in);
+    return {.forward = {{0, c}, {c, c}}, .backward = {3 * c, 2 * c}};
+  }
 
   constexpr void forward(auto const& backend, auto const& pass) const {
     auto const x = pass.x;
@@ -49,11 +55,11 @@ struct BatchNormalization {
     if (pass.step > 0) {
       Kept const kept{pass.memory, channels(pass.in)};
       auto const count = values(pass);
-      sum(
-          backend, pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; },
+      total(
+          backend, pass, 0, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; },
           [&](Index c) { kept.means[c] /= count; });
-      sum(
-          backend, pass, kept.variances,
+      total(
+          backend, pass, 1, kept.variances,
           [&](Index c) {
             return [&, mean = kept.means[c]](Index i, Index j) {
               auto const distance = x.row(i)[j] - mean;
@@ -64,7 +70,8 @@ struct BatchNormalization {
             kept.factors[c] = factor(kept.variances[c] / count);
             kept.variances[c] = count > 1 ? kept.variances[c] / (count - 1) : p[3][c];
           });
-      normalize(backend, pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
+      if (int const phase = phase_of(pass); phase == all_phases || phase == 2)
+        normalize(backend, pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
     } else {
       normalize(backend, pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
     }
@@ -140,7 +147,8 @@ struct BatchNormalization {
   /// The number of values per channel in the minibatch.
   template <class Pass>
   constexpr auto values(Pass const& pass) const {
-    return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / channels(pass.in)));
+    return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(samples_of(pass, pass.x.rows) *
+                                                                    (pass.in.size() / channels(pass.in)));
   }
   /// Computes y; of_channel(c) gives the mean and the factor of channel c.
   constexpr void normalize(auto const& backend, auto const& pass, auto of_channel) const {
@@ -164,6 +172,20 @@ struct BatchNormalization {
   template <class T>
   constexpr void sum(auto const& backend, auto const& pass, T* sums, auto of_channel, auto finish) const {
     sum_channels(backend, pass.x.rows, Along{pass.in, axis}, sums, of_channel, finish);
+  }
+  /// The same as a phase. In a pass over a part, finish(c) begins the next one, when the sums are those of all parts.
+  template <class T>
+  constexpr void total(auto const& backend, auto const& pass, int number, T* sums, auto of_channel, auto finish) const {
+    int const phase = phase_of(pass);
+    bool const whole = phase == all_phases;
+    if (whole || phase == number) {
+      sum(backend, pass, sums, of_channel, [&](Index c) {
+        if (whole) finish(c);
+      });
+    }
+    if (phase == number + 1) {
+      for (Index c = 0; c < channels(pass.in); ++c) finish(c);
+    }
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <coldpress/run/computed_by.hpp>
 #include <coldpress/run/run.hpp>
+#include <coldpress/run/part_stage.hpp>
 
 namespace coldpress {
 
@@ -90,10 +91,11 @@ constexpr bool is_block_of = is_step_block<std::remove_cvref_t<decltype(Run::bat
 template <class Run, class L>
 constexpr bool takes_values = !is_block_of<Run> || (has_signals<decltype(Run::backend)> && LayerTraits<L>::signals);
 
-/// Computes the value of one group. It is inlined down to the kernels, since passing arguments through memory would
-/// take longer than a small layer.
-template <class Run, class G>
-__attribute__((always_inline)) constexpr void forward_group(Run const& run, G g) {
+/// Computes the value of one group, or a phase of it. It is inlined down to the kernels, since passing arguments
+/// through memory would take longer than a small layer.
+template <class Run, class G, class Stage = WholePass>
+__attribute__((always_inline)) constexpr void forward_group(Run const& run, G g,
+                                                            [[maybe_unused]] Stage const& stage = {}) {
   auto const y = run.value(g);
   auto const post_ops = run.post_ops(g);
   if constexpr (is_block_of<Run>) {
@@ -106,7 +108,10 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g)
         if constexpr (takes_values<Run, L>) {
           auto const pass = run.template forward_pass<L>(g, y, post_ops);
           using Backend = decltype(run.backend);
-          if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L>) {
+          if constexpr (Stage::in_part && has_totals<L>) {
+            ComputedIn<Run>::forward(run.backend, layer, staged<L>(stage, Index{g}, pass));
+            if (!stage.ends(Index{g})) return;
+          } else if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L>) {
             ComputedIn<Run>::forward(run.backend, layer, pass);
           } else {
             layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %
@@ -159,13 +164,13 @@ constexpr void for_each_output(Run const& run, F f) {
 }
 }  // namespace detail
 
-/// Computes the value of every group, except those that end in a loss, which loss_and_gradient computes.
-template <class Run>
-__attribute__((always_inline)) constexpr void forward(Run const& run) {
+/// Computes the value of every group of a stage, except those that end in a loss, which loss_and_gradient computes.
+template <class Run, class Stage = WholePass>
+__attribute__((always_inline)) constexpr void forward(Run const& run, Stage const& stage = {}) {
   run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
     Group const& group = run.program.group(g);
-    if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
-    detail::forward_group(run, g);
+    if (!group.needed || group.loss >= 0 || group.statistic >= 0 || !stage.has(Index{g})) return;
+    detail::forward_group(run, g, stage);
   });
 }
 
@@ -254,13 +259,19 @@ constexpr void for_each_passed(Run const& run, G g, F f) {
 }
 
 /// Computes the gradients of the layer at the head of a group: those of its inputs first, because its parameters may
-/// change afterwards.
-template <class Run, class L, class G, class Sinks>
-constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
+/// change afterwards. In a part whose sums will be those of all parts, the parameters come first, with its own.
+template <class Run, class L, class G, class Sinks, class Stage>
+constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass, Stage const& stage) {
   bool const inputs = pass != Pass::parameters;
-  auto const all = run.template backward_pass<L>(g, sinks);
+  auto const all = staged<L>(stage, Index{g}, run.template backward_pass<L>(g, sinks));
   using Computed = ComputedIn<Run>;
-  if (inputs) Computed::backward(run.backend, layer, all);
+  auto const parameters = [&] {
+    if constexpr (has_parameters<L>) {
+      if (pass != Pass::inputs) Computed::backward_parameters(run.backend, layer, all);
+    }
+  };
+  if (inputs && stage.begins(Index{g})) Computed::backward(run.backend, layer, all);
+  if (!stage.ends(Index{g})) return parameters();
   if constexpr (!LayerTraits<L>::propagates) {
   } else if constexpr (OneInput<L>) {
     if (inputs) {
@@ -284,9 +295,7 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
       if (k != side) run.add(g, k);
     });
   }
-  if constexpr (has_parameters<L>) {
-    if (pass != Pass::inputs) Computed::backward_parameters(run.backend, layer, all);
-  }
+  if (stage.begins(Index{g})) parameters();
 }
 
 /// For backward: nothing is done behind a group.
@@ -297,12 +306,13 @@ struct NothingMore {
 
 /// Passes gradients from the last group to the first, and those of a group in the order of its edges. `sinks` are those
 /// of all parameters. Gradients that are not needed are not computed, and in a static network they are not even
-/// compiled. Calls passed(g) when it is done with a group.
-template <class Run, class Sinks, class Passed = detail::NothingMore>
-constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both, Passed const& passed = {}) {
+/// compiled. Calls passed(g) when it is done with a group. It computes the groups of a stage.
+template <class Run, class Sinks, class Passed = detail::NothingMore, class Stage = WholePass>
+constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both, Passed const& passed = {},
+                        Stage const& stage = {}) {
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
-    if (group.loss >= 0 || !group.needs_gradient) return;
+    if (group.loss >= 0 || !group.needs_gradient || !stage.has(Index{g})) return;
     auto const each_passed = [&](auto f) {
       if (pass != Pass::parameters) detail::for_each_passed(run, g, f);
     };
@@ -310,7 +320,7 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
         g,
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          detail::head_gradient(run, layer, g, detail::sinks_of<L>(sinks, run.program.slots(g)), pass);
+          detail::head_gradient(run, layer, g, detail::sinks_of<L>(sinks, run.program.slots(g)), pass, stage);
         },
         [&] {
           if (group.join >= 0) return;
@@ -321,6 +331,7 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
             });
           });
         });
+    if (!stage.ends(Index{g})) return;
     run.program.join(
         g,
         [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum

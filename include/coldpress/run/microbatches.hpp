@@ -4,10 +4,12 @@
 // The values of a part may fit into the cache where those of the minibatch do not; they take less memory, and the parts
 // run side by side on the threads of an executor. Each part has gradients of its own. These are added up in pairs,
 // pairs of pairs and so on (TreeSum), so no bit depends on the threads, nor on the processes that take the step
-// together. Between processes, gradients travel while those of earlier layers are still computed.
+// together. Between processes, gradients travel while those of earlier layers are still computed. Parts that synchronise
+// go through the network together, and wait for each other where a layer sums over all samples (PartTotals).
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/fingerprint.hpp>
+#include <coldpress/run/part_totals.hpp>
 #include <coldpress/run/state_shares.hpp>
 #include <coldpress/run/update.hpp>
 
@@ -39,8 +41,8 @@ constexpr Executor* executor_of(Backend const& backend) {
 }
 }  // namespace detail
 
-/// The memory of such steps.
-template <class T>
+/// The memory of such steps. The code for parts that synchronise is only compiled where they may.
+template <class T, bool may_synchronize = true>
 class Microbatches {
  public:
   /// What a step has to know about a network, in values, and about how it is trained.
@@ -50,6 +52,8 @@ class Microbatches {
     Index parameters;  // of which there are gradients
     Index sums;        // of losses and statistics
     bool bfloat16;     // see SolverOptions::bfloat16_gradients
+    // Whether layers that sum over the samples do so over all parts, which then go through the network together.
+    bool synchronized = false;
   };
 
   /// Makes all ranks compute equally many parts, give or take one, of each step. The communicator is borrowed; null:
@@ -78,7 +82,9 @@ class Microbatches {
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
     groups_ = run.program.plan().groups;
     auto const* const executor = detail::executor_of(run.backend);
-    Index const others = executor && own > 1 ? executor->workers() - 1 : 0;
+    totals_.reserve(run, synchronizes<Run> && sizes.synchronized, parts_, batch_);
+    Index others = executor && own > 1 ? executor->workers() - 1 : 0;
+    if (totals_.stages() > 1) others = freestanding::max(others, own - 1);
     Index columns = 0;
     detail::for_each_output(run, [&](std::size_t, auto const& y) { columns += y.columns; });
     losses_.reserve(parts_ * groups_), sums_.reserve(parts_ * sizes.sums);
@@ -102,13 +108,16 @@ class Microbatches {
     freestanding::fill_n(sums_.data(), parts_ * sizes_.sums, 0);
     Exchanges under_way{communicator_};
     gradients_.begin(gradients, update_step.adds(), !divides_);
-    Parts<Run> const all{*this, run};
-    auto* const executor = detail::executor_of(run.backend);
-    Index const own = gradients_.own().count();
-    if (executor && own > 1) {
-      executor->run({static_cast<int>(own), Parts<Run>::piece, &all});
-    } else {
-      for (Index part = 0; part < own; ++part) all(part, 0);
+    for (Index stage = 0; stage < totals_.stages(); ++stage) {
+      if (stage > 0) synchronize(run, stage - 1);
+      Parts<Run> const all{*this, run, stage};
+      auto* const executor = detail::executor_of(run.backend);
+      Index const own = gradients_.own().count();
+      if (executor && own > 1) {
+        executor->run({static_cast<int>(own), Parts<Run>::piece, &all});
+      } else {
+        for (Index part = 0; part < own; ++part) all(part, 0);
+      }
     }
     gradients_.wait();
     if (communicator_) share_results(run);
@@ -158,7 +167,7 @@ class Microbatches {
   Index samples_of(Index part) const { return freestanding::min(sizes_.samples, batch_ - part * sizes_.samples); }
   /// What the ranks must have in common to take a step, as numbers.
   struct StepPlan {
-    std::uint64_t step, batch, microbatch, update;
+    std::uint64_t step, batch, microbatch, synchronized, update;
     bool operator==(StepPlan const&) const = default;
   };
   template <class Run, class Optimizer>
@@ -176,7 +185,7 @@ class Microbatches {
     }
     StepPlan* const plans = plans_.data();
     plans[communicator_->rank()] = {run.step, static_cast<std::uint64_t>(batch_),
-                                    static_cast<std::uint64_t>(sizes_.samples), update.number};
+                                    static_cast<std::uint64_t>(sizes_.samples), sizes_.synchronized, update.number};
     communicator_->share(plans, [](int rank) { return static_cast<std::size_t>(rank) * sizeof(StepPlan); });
     for (int rank = 1; rank < communicator_->size(); ++rank) {
       if (!(plans[rank] == plans[0])) refuse_step(rank, plans[rank], plans[0]);
@@ -191,6 +200,11 @@ class Microbatches {
     if (its.step != first.step) differ(" takes step ", its.step, "", first.step);
     if (its.batch != first.batch) differ(" trains on a minibatch of ", its.batch, " samples", first.batch);
     if (its.microbatch != first.microbatch) differ(" has parts of ", its.microbatch, " samples", first.microbatch);
+    if (its.synchronized != first.synchronized) {
+      auto const of = [](StepPlan const& plan) { return plan.synchronized ? "the whole minibatch" : "its parts"; };
+      raise<MismatchError>(sentence_of("rank ", rank, " normalises by the statistics of ", of(its),
+                                       ", but rank 0 by those of ", of(first)));
+    }
     raise<MismatchError>(sentence_of("rank ", rank,
                                      " does not update the weights as rank 0 does: other weights are frozen, or the "
                                      "optimizer or the options of the solver are others"));
@@ -273,16 +287,18 @@ class Microbatches {
       complete[i + 1] = freestanding::max(complete[i], slots.slots[i].offset + slots.slots[i].size);
     freestanding::fill_n(passed_.data(), gradients_.own().count(), sizes_.parameters);
   }
+  /// From where on all gradients are complete when backward is done with group g, after those from `before` on.
+  template <class Program, class G>
+  Index complete(Program const& program, G g, Index before) const {
+    return program.group(g).head < 0 ? before : complete_.data()[program.slots(g).slots - program.slots().slots];
+  }
   /// Backward is done with group g of one of this rank's parts. The thread that takes the step lets the gradients
   /// travel that all of these parts have.
   template <class Program, class G>
   void passed(Program const& program, G g, Index piece, int worker) {
     if (!communicator_) return;
     Index* const all = passed_.data();
-    if (program.group(g).head >= 0) {
-      Index const first = program.slots(g).slots - program.slots().slots;
-      __atomic_store_n(all + piece, complete_.data()[first], __ATOMIC_RELEASE);
-    }
+    __atomic_store_n(all + piece, complete(program, g, all[piece]), __ATOMIC_RELEASE);
     if (worker > 0) return;
     Index from = 0;
     for (Index i = 0; i < gradients_.own().count(); ++i)
@@ -291,19 +307,43 @@ class Microbatches {
   }
 
   template <class Run>
+  static constexpr bool synchronizes = may_synchronize&& knows_loss<std::remove_cvref_t<decltype(Run::backend)>>;
+  /// The memory of a part: that of the thread that computes it from end to end, or its own for the whole step.
+  template <class Run>
+  T* workspace_of(Run const& run, Index piece, int worker) {
+    Index const place = totals_.stages() > 1 ? piece : worker;
+    return place > 0 ? others_.data() + (place - 1) * room_ + sizes_.scratch : run.workspace;
+  }
+  /// Adds up what the parts have summed, after a stage. On all ranks, what has begun to travel by then is the same.
+  template <class Run>
+  void synchronize(Run const& run, Index stage) {
+    if (communicator_ && stage >= totals_.turn()) {
+      Index from = sizes_.parameters;
+      run.program.for_each_group_reversed([&](auto g) {
+        Group const& group = run.program.group(g);
+        if (group.loss < 0 && group.needs_gradient && totals_.backward(stage).over(Index{g}))
+          from = complete(run.program, g, from);
+      });
+      gradients_.ready(from);
+    }
+    totals_.add_up(stage, communicator_, [&](Index part, Index offset) {
+      return workspace_of(run, part - gradients_.own().begin, 0) + offset * samples_of(part);
+    });
+  }
+
+  template <class Run>
   struct Parts {
     Microbatches& all;
     Run const& run;
+    Index stage;
 
     static void piece(void const* parts, int piece, int worker) { (*static_cast<Parts const*>(parts))(piece, worker); }
     void operator()(Index piece, int worker) const {
       Index const number = all.gradients_.own().begin + piece, first = number * all.sizes_.samples;
       auto backend = run.backend;
-      T* workspace = run.workspace;
-      if (worker > 0) {
-        T* const own = all.others_.data() + (worker - 1) * all.room_;
-        if constexpr (requires { backend.scratch; }) backend.scratch = own;
-        workspace = own + all.sizes_.scratch;
+      T* const workspace = all.workspace_of(run, piece, worker);
+      if constexpr (requires { backend.scratch; }) {
+        if (worker > 0) backend.scratch = all.others_.data() + (worker - 1) * all.room_;
       }
       if constexpr (requires { backend.executor; }) backend.executor = nullptr;
       // Random numbers are counted by the rows of a part, so each part takes those of a step of its own.
@@ -313,16 +353,29 @@ class Microbatches {
       Part part{run.program, backend, run.parameters, workspace, run.inputs, all.samples_of(number), run.seed, step};
       detail::for_each_input(run, [&](std::size_t k, Index columns) { part.inputs[k] += first * columns; });
       if (run.sums) part.sums = all.sums_.data() + number * all.sizes_.sums;
+      auto const losses = [&] {
+        T* const means = all.losses_.data() + number * all.groups_;
+        loss_and_gradient(part, [&](auto g, T mean) { means[Index{g}] = mean; });
+        T* values = all.outputs_.data();
+        detail::for_each_output(part, [&](std::size_t, auto const& y) {
+          freestanding::copy_n(y.data, part.batch * y.columns, values + first * y.columns);
+          values += all.batch_ * y.columns;
+        });
+      };
+      GradientSinks<T> const sinks{{all.gradients_.of(number)}, run.program.slots()};
+      auto const passed = [&](auto g) { all.passed(run.program, g, piece, worker); };
+      auto const& totals = all.totals_;
+      if constexpr (synchronizes<Run>) {
+        if (totals.stages() > 1) {
+          if (stage <= totals.turn()) forward(part, totals.forward(stage));
+          if (stage == totals.turn()) losses();
+          if (stage >= totals.turn()) backward(part, sinks, Pass::both, passed, totals.backward(stage));
+          return;
+        }
+      }
       forward(part);
-      T* const losses = all.losses_.data() + number * all.groups_;
-      loss_and_gradient(part, [&](auto g, T mean) { losses[Index{g}] = mean; });
-      T* values = all.outputs_.data();
-      detail::for_each_output(part, [&](std::size_t, auto const& y) {
-        freestanding::copy_n(y.data, part.batch * y.columns, values + first * y.columns);
-        values += all.batch_ * y.columns;
-      });
-      backward(part, GradientSinks<T>{{all.gradients_.of(number)}, run.program.slots()}, Pass::both,
-               [&](auto g) { all.passed(run.program, g, piece, worker); });
+      losses();
+      backward(part, sinks, Pass::both, passed);
     }
   };
   /// Passes the mean of each loss to each(g, mean), and returns the sum of the means.
@@ -348,6 +401,7 @@ class Microbatches {
   Index bytes_of_part_ = 0, bytes_of_sample_ = 0;  // of results
   TreeSum<T> gradients_;
   StateShares<T> shares_;
+  PartTotals<T> totals_;
   HeapMemory<T> losses_, outputs_, others_;
   HeapMemory<double> sums_;
   HeapMemory<unsigned char> results_;  // by ranks

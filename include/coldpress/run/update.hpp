@@ -20,6 +20,9 @@ struct SolverOptions {
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
   Index microbatch = 0;  // samples that are computed at once (run/microbatches.hpp); 0: all. Not 0: it is not fused
+  // Whether BatchNormalization normalises by the statistics of the whole minibatch, over all parts of all ranks, and
+  // not by those of a part. Without microbatch it does anyway.
+  bool sync_batch_normalization = false;
   bool bfloat16_gradients = false;           // rounds those of the parts, and their sums, for the way between processes
   bool shard_optimizer = false;              // whether processes divide the optimizer's state among themselves: ZeRO-1
   Policy lr_policy = policy::Fixed{};        // of the optimizer's learning rate

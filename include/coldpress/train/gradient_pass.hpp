@@ -27,7 +27,7 @@ class GradientPass {
     if constexpr (in_parts > 0) {
       using Optimizer = typename S::Optimizer;
       parts_.reserve(run, {in_parts, S::Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums},
-                           S::options.bfloat16_gradients});
+                           S::options.bfloat16_gradients, S::options.sync_batch_normalization});
       // The first of two minibatches of an update, after which nothing is updated yet.
       UpdateStep<Optimizer, T> const step{
           {solver.optimizer(), 0, nullptr, {}}, {.accumulate = 2}, 0, {}, run.batch, nullptr};
@@ -48,7 +48,9 @@ class GradientPass {
   struct Nothing {};
   using Workspace = typename Net::template BasicWorkspace<typename S::Program>;
   std::conditional_t<(in_parts > 0), coldpress::detail::PartWorkspace<Workspace, in_parts>, Workspace> workspace_;
-  [[no_unique_address]] std::conditional_t<(in_parts > 0), Microbatches<T>, Nothing> parts_;
+  [[no_unique_address]] std::conditional_t<(in_parts > 0), Microbatches<T, S::options.sync_batch_normalization>,
+                                           Nothing>
+      parts_;
   std::vector<T> gradients_ = std::vector<T>(static_cast<std::size_t>(Net::parameter_size));
 };
 

@@ -255,7 +255,8 @@ class Solver {
     if constexpr (options.microbatch > 0) {
       update_step.freeze(frozen_.data());
       microbatches_.reserve(run, {options.microbatch, Program::scratch_size, Net::parameter_size,
-                                  Index{Net::Graph::sums}, options.bfloat16_gradients});
+                                  Index{Net::Graph::sums}, options.bfloat16_gradients,
+                                  options.sync_batch_normalization});
       auto const mean =
           microbatches_.train_step(run, update_step, buffers(), StepOf::Each<Run, T>{run, losses_.data()});
       workspace_.note(run, microbatches_);
@@ -362,7 +363,9 @@ class Solver {
   using Workspace = typename Net::template BasicWorkspace<Program>;
   std::conditional_t<(options.microbatch > 0), detail::PartWorkspace<Workspace, options.microbatch>, Workspace>
       workspace_;
-  [[no_unique_address]] std::conditional_t<(options.microbatch > 0), Microbatches<T>, Nothing> microbatches_;
+  [[no_unique_address]] std::conditional_t<(options.microbatch > 0), Microbatches<T, options.sync_batch_normalization>,
+                                           Nothing>
+      microbatches_;
   State state_;
   Gradients gradients_;
   Losses losses_;
