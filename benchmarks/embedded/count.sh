@@ -8,10 +8,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 hana=$(echo '#include <boost/hana.hpp>' | c++ -x c++ -std=c++20 -M - | tr ' ' '\n' | sed -n 's|/boost/hana.hpp$||p')
 ln -s "$hana/boost" "$folder/boost"
-arm-none-eabi-g++ -std=c++20 -O2 -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -fno-exceptions -fno-rtti \
-  -fno-threadsafe-statics -ffp-contract=off -ffunction-sections -fdata-sections -Wno-psabi -nostartfiles -Wl,--gc-sections \
-  -isystem "$folder" -I include -I tests/embedded -T tests/embedded/board.ld tests/embedded/board.cpp benchmarks/embedded/count.cpp \
-  -o "$folder/count.elf"
+arm-none-eabi-g++ @benchmarks/embedded/cortex_m4.flags -nostartfiles -Wl,--gc-sections -isystem "$folder" -I include \
+  -I tests/embedded -T tests/embedded/board.ld tests/embedded/board.cpp benchmarks/embedded/count.cpp -o "$folder/count.elf"
 arm-none-eabi-size "$folder/count.elf"
 arm-none-eabi-nm --print-size --radix=d "$folder/count.elf" |
   awk '/ _ZN8embeddedL7weightsE$/ { print "weights " $2 + 0 " bytes" } / _ZL3net$/ { print "network " $2 + 0 " bytes" }'
