@@ -45,17 +45,16 @@ COLDPRESS_INLINE void dot(Index depth, float const* x, Number const* w, Epilogue
              [&](auto parts, auto v) COLDPRESS_INLINE_LAMBDA { dot<parts, decltype(v)>(depth, x, w, epilogue, row); });
 }
 
-/// Computes w vectors of columns of the row. There are `parts` partial sums (of the terms k = p, p + parts, ...), which
-/// are added pairwise at the end.
-template <int parts, int w, class V, class Number, class Epilogue>
-COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
-                                Index column) {
+/// Sums w columns of the row, or w vectors of them if V is a vector. There are `parts` partial sums (of the terms k =
+/// p, p + parts, ...), which are added pairwise at the end.
+template <int parts, int w, class V, class Number>
+COLDPRESS_INLINE void sum_columns(Index depth, float const* x, Number const* b, Index b_pitch, V (&total)[w]) {
+  constexpr int width = lanes_of<V>;
   V sum[parts][w] = {};
-  b += column;
   auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
     V const a = splat<V>(x[k]);
     unroll<w>([&](auto j)
-                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load<V>(b + p * b_pitch + j * lanes), sum[p][j]); });
+                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load<V>(b + p * b_pitch + j * width), sum[p][j]); });
   };
   Index k = 0;
   for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
@@ -68,8 +67,25 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, In
     constexpr int p = parts - 1 - i, half = p >= 4 ? 4 : p >= 2 ? 2 : 1;
     unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
   });
+  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[j] = sum[0][j]; });
+}
+/// Computes w vectors of columns of the row. A processor without registers for vectors would keep such sums in memory,
+/// so it sums the columns of one vector at a time, each by itself, to the same bits.
+template <int parts, int w, class V, class Number, class Epilogue>
+COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
+                                Index column) {
   Vector total[1][w];
-  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = resize<Vector>(sum[0][j]); });
+  if constexpr (!has_vector_registers && std::is_same_v<Number, float>) {
+    for (int v = 0; v < w; ++v) {
+      float columns[lanes];
+      sum_columns<parts>(depth, x, b + column + v * lanes, b_pitch, columns);
+      total[0][v] = load(columns);
+    }
+  } else {
+    V sums[w];
+    sum_columns<parts>(depth, x, b + column, b_pitch, sums);
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = resize<Vector>(sums[j]); });
+  }
   epilogue.finish(total, 0, column);
 }
 /// The number of vectors of a row that are summed at once, large enough that W is read in memory order, and the number

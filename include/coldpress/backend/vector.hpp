@@ -34,6 +34,13 @@ inline constexpr int lanes = 8;
 inline constexpr int lanes = 4;
 #endif
 
+/// Whether a Vector is in registers. The compiler keeps it in memory otherwise, as on a Cortex-M.
+#if defined __SSE2__ || defined __ARM_NEON || defined __ARM_FEATURE_MVE || defined __riscv_vector || defined __ALTIVEC__
+inline constexpr bool has_vector_registers = true;
+#else
+inline constexpr bool has_vector_registers = false;
+#endif
+
 typedef float Vector __attribute__((vector_size(4 * lanes)));
 typedef std::int32_t Mask __attribute__((vector_size(4 * lanes)));
 typedef std::uint32_t Words __attribute__((vector_size(4 * lanes)));
