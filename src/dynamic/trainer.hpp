@@ -83,8 +83,7 @@ class Trainer final : public Training {
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters.data(), {}};
-          for (int s = 0; s < Optimizer::states; ++s)  // that of divided states is not used
-            sink.state[s] = microbatches_.divides() ? parameters.data() : parameters.base(Executable::state + s);
+          microbatches_.place_states(sink, buffers());
           auto const* const frozen = transfer.flags(parameters.frozen(), program.parameter_count());
           UpdateStep<Optimizer, float> update_step{sink, options, options.minibatch_size, progress, run.batch, frozen};
           bool const fused = update_step.fuses() && !program.shares() && !graph.has_custom_parameters() &&

@@ -70,8 +70,11 @@ class Microbatches {
     communicator_ = communicator, divides_ = divides;
   }
 
-  bool divides() const { return divides_; }
-
+  /// Tells a sink for all parameters where the states are. Where they are divided, no step reads them there.
+  template <class Optimizer, class Buffers>
+  void place_states(UpdateSink<Optimizer, T>& sink, Buffers const& buffers) const {
+    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = divides_ ? sink.weight : buffers.state(s);
+  }
   /// Makes room for steps like this one. Nothing else allocates.
   template <class Run>
   void reserve(Run const& run, Sizes const& sizes) {

@@ -23,6 +23,23 @@ struct Whereabouts {
   }
 };
 
+/// Buffers of `size` values each that ranks may divide, as StateShares knows them. The states are one after another,
+/// and zero while they have no memory.
+template <class T, int states>
+struct BuffersInARow {
+  HeapMemory<T>& all_states;
+  T* all_gradients;
+  Index size;
+  Whereabouts& where;
+  T* gradients() const { return all_gradients; }
+  T const* known_state(int s) const { return all_states.size() > 0 ? all_states.data() + s * size : nullptr; }
+  T* state(int s) const {
+    all_states.reserve(states * size);
+    return all_states.data() + s * size;
+  }
+  void drop_states() const { all_states = {}; }
+};
+
 /// This rank's share of the states of an optimizer: of each, the values that this rank adds up in a TreeSum.
 template <class T>
 class StateShares {

@@ -51,10 +51,8 @@ constexpr Diagnosis solver_diagnosis() {
   if (!Net::trains)
     return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
-  if (options.shard_optimizer && options.microbatch == 0)
-    return {.sentence = "Solver: shard_optimizer is for ranks, which share parts; set SolverOptions::microbatch"};
-  if (options.bfloat16_gradients && options.microbatch == 0)
-    return {.sentence = "Solver: bfloat16_gradients rounds the gradients of parts; set SolverOptions::microbatch"};
+  if ((options.bfloat16_gradients || options.shard_optimizer) && options.microbatch == 0)
+    return {.sentence = "Solver: bfloat16_gradients and shard_optimizer need parts; set SolverOptions::microbatch"};
   if (!options.sane())
     return {.sentence = "Solver: a number of SolverOptions, or of one of its policies, is out of range"};
   if (options.microbatch > 0 && !knows_loss<typename Net::Backend>)
@@ -177,14 +175,14 @@ class Solver {
   }
   void reset_statistics() { accumulator_.reset(); }
   /// The sum of the gradients of all minibatches since the last update before this step, as backward makes them and
-  /// laid out as Net::parameters(). Exists only if the update is not fused.
-  /// Throws UnsupportedError if each rank has a share (SolverOptions::shard_optimizer) and they are not gathered.
+  /// laid out as Net::parameters(). Exists only if the update is not fused. Throws UnsupportedError if each rank has a
+  /// share (SolverOptions::shard_optimizer) and they are not gathered.
   std::span<T const> gradients() const requires(!fused) {
-    Whereabouts::check(where_.gradients);
+    if constexpr (options.shard_optimizer) Whereabouts::check(where_.gradients);
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   std::span<T> gradients() requires(!fused) {
-    Whereabouts::check(where_.gradients);
+    if constexpr (options.shard_optimizer) Whereabouts::check(where_.gradients);
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   void reserve(Index batch) { workspace_.reserve(batch); }
@@ -203,12 +201,8 @@ class Solver {
   }
   /// Sets the state to zero, also if it was divided among ranks. All of them must do so.
   void clear_state() {
-    where_ = {};
-    if constexpr (options.shard_optimizer) {
-      state_ = {};
-    } else {
-      net_.transfer().clear(state_);
-    }
+    if constexpr (options.shard_optimizer) where_ = {}, state_.reserve(state_size);
+    net_.transfer().clear(state_);
   }
   /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
   void check_finite() const {
@@ -240,8 +234,7 @@ class Solver {
   void set_progress(Progress progress) { progress_ = progress; }
   // With shard_optimizer, state(s) throws UnsupportedError if it is divided and not gathered.
   std::span<T> state(int s) {
-    Whereabouts::check(where_.state);
-    if constexpr (options.shard_optimizer) state_.reserve(Optimizer::states * Net::parameter_size);
+    if constexpr (options.shard_optimizer) Whereabouts::check(where_.state), state_.reserve(state_size);
     return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
   }
 
@@ -283,12 +276,10 @@ class Solver {
     }
     run.sums = accumulator_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
-    for (int s = 0; s < Optimizer::states; ++s) {
-      if constexpr (options.shard_optimizer) {
-        sink.state[s] = microbatches_.divides() ? net_.parameters().data() : state(s).data();  // the former is not used
-      } else {
-        sink.state[s] = state_.data() + s * Net::parameter_size;
-      }
+    if constexpr (options.shard_optimizer) {
+      microbatches_.place_states(sink, buffers());
+    } else {
+      for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     }
     UpdateStep<Optimizer, T> update_step{sink, options, minibatch_size, progress_, run.batch, nullptr};
     auto const mean = play(run, update_step);
@@ -312,23 +303,10 @@ class Solver {
     }
     refuse_divergence(at, loss_there, taken, bad.view());
   }
-  /// The buffers that ranks may divide; see StateShares.
-  struct Buffers {
-    Solver& solver;
-    Whereabouts& where;
-    T* gradients() const { return solver.gradients_.data(); }
-    T const* known_state(int s) const {
-      return solver.state_.size() > 0 ? solver.state_.data() + s * Net::parameter_size : nullptr;
-    }
-    T* state(int s) const {
-      solver.state_.reserve(Optimizer::states * Net::parameter_size);
-      return solver.state_.data() + s * Net::parameter_size;
-    }
-    void drop_states() const { solver.state_ = {}; }
-  };
+  /// The buffers that a step needs, which ranks may divide.
   auto buffers() {
     if constexpr (options.shard_optimizer) {
-      return Buffers{*this, where_};
+      return BuffersInARow<T, Optimizer::states>{state_, gradients_.data(), Net::parameter_size, where_};
     } else {
       return gradients_.data();
     }

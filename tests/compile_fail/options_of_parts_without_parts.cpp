@@ -1,4 +1,4 @@
-// error: Solver: bfloat16_gradients rounds the gradients of parts; set SolverOptions::microbatch
+// error: Solver: bfloat16_gradients and shard_optimizer need parts; set SolverOptions::microbatch
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;
