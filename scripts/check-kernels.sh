@@ -30,9 +30,9 @@ failed=0
 # kernel silently does nothing. Reports and names are used on the host only.
 include=../../include/coldpress
 mapfile -t optimizers < <(sed -n 's|#include <coldpress/\(optim/.*\)>|\1|p' $include/optim/optimizers.hpp)
-files=($include/core/{pointwise,along,attention,classes,geometry,recurrent,rows,each,places,positions,stages,sums,normalize_lines,multiply_matrices}.hpp $include/layers/*.hpp
+files=($include/core/{pointwise,along,attention,classes,geometry,recurrent,rows,each,places,positions,stages,sums,totals,normalize_lines,multiply_matrices}.hpp $include/layers/*.hpp
   $include/backend/grid.hpp $include/backend/grid/*.hpp $include/cuda/{program,chunks,device_program}.hpp
-  $include/run/{run,execute,passes,computed_by,update}.hpp $include/typed/static_program.hpp "${optimizers[@]/#/$include/}")
+  $include/run/{run,execute,part_stage,passes,computed_by,update}.hpp $include/typed/static_program.hpp "${optimizers[@]/#/$include/}")
 ls "${files[@]}" >/dev/null  # a file that has moved would go unchecked
 if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' "${files[@]}" |
   grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void (play[a-z_]*|by_itself)\('; then
