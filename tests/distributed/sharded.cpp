@@ -130,6 +130,39 @@ TEST_CASE("steps allocate no memory for values after the first") {
   }
 }
 
+TEST_CASE("a state that was gathered on all ranks stays when the solver leaves them") {
+  std::vector<std::byte> const alone = [] {
+    dynamic::Solver solver = solver_of(adam());
+    step(solver, 5);
+    return bytes_of(solver);
+  }();
+  std::atomic<int> right = 0;
+  InProcess{2}.run([&](Communicator& r) {
+    dynamic::Solver solver = sharded(adam(), r);
+    step(solver, 3);
+    solver.gather_state(true);
+    {
+      auto const net = std::make_unique<Net>(1);
+      std::vector<float> const x(9 * 5, 0.5f), t(9 * 3);
+      auto own = std::make_unique<Through>(r);
+      Sharded typed{*net};
+      typed.distribute_over(own.get());
+      typed.train_minibatch(x, t);
+      typed.gather_state(true);
+      typed.distribute_over(nullptr);
+      own.reset();
+      typed.gather_state();
+      typed.train_minibatch(x, t);
+      right += typed.progress().minibatches == 2;
+    }
+    solver.distribute_over(nullptr);
+    solver.gather_state();  // as for any checkpoint, without a step in between
+    step(solver, 5);
+    right += bytes_of(solver) == alone;
+  });
+  CHECK(right == 4);
+}
+
 TEST_CASE("weights travel instead of gradients, and neither between the minibatches of an update") {
   auto const sent = [](Case const& c, bool shards) {
     std::atomic<std::size_t> all = 0;

@@ -91,6 +91,33 @@ TEST_CASE("no bit of a step in parts depends on the threads, or on the order in 
   CHECK(reversed.runs > 0);
 }
 
+TEST_CASE("running statistics are not rounded with the gradients") {
+  using Normalised = Network<Sequential<BatchNormalization{}, Linear{1}>, Shape{3}>;
+  auto const statistics_after = []<SolverOptions options>(std::integral_constant<SolverOptions, options>) {
+    Normalised net{1};
+    Solver<Normalised, MeanSquaredError{}, Sgd{.learning_rate = 0.01f}, options> solver{net};
+    test::Random random{2};
+    for (int step = 0; step < 200; ++step) {
+      auto x = random.values<float>(9 * 3), t = random.values<float>(9);
+      for (float& value : x) value = 1000 + value;  // of which bfloat16 has every fourth number
+      solver.train_minibatch(x, t);
+    }
+    auto const all = test::copy_of<double>(test::canonical(net));
+    return std::vector<double>(all.begin() + 6, all.begin() + 12);  // mean and variance
+  };
+  auto const exact = statistics_after(
+      std::integral_constant<SolverOptions, SolverOptions{.microbatch = 2, .sync_batch_normalization = true}>{});
+  auto const rounded =
+      statistics_after(std::integral_constant<SolverOptions, SolverOptions{.microbatch = 2,
+                                                                           .sync_batch_normalization = true,
+                                                                           .bfloat16_gradients = true}>{});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(exact[i] == Approx(1000).margin(0.5));
+    CHECK(rounded[i] == Approx(exact[i]).margin(0.01));
+    CHECK(rounded[i + 3] == Approx(exact[i + 3]).epsilon(0.01));
+  }
+}
+
 TEST_CASE("a type and a config give the same bits, and so do both forms of kernels") {
   constexpr SolverOptions options{.accumulate = 2, .microbatch = 3, .bfloat16_gradients = true};
   if (test::same_level()) {

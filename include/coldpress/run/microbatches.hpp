@@ -4,8 +4,9 @@
 // The values of a part may fit into the cache where those of the minibatch do not; they take less memory, and the parts
 // run side by side on the threads of an executor. Each part has gradients of its own. These are added up in pairs,
 // pairs of pairs and so on (TreeSum), so no bit depends on the threads, nor on the processes that take the step
-// together. Between processes, gradients travel while those of earlier layers are still computed. Parts that synchronise
-// go through the network together, and wait for each other where a layer sums over all samples (PartTotals).
+// together. Between processes, gradients travel while those of earlier layers are still computed. Parts that
+// synchronise go through the network together, and wait for each other where a layer sums over all samples
+// (PartTotals).
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/fingerprint.hpp>
@@ -64,9 +65,10 @@ class Microbatches {
   /// If the ranks divide the optimizer's state, each keeps the state of its share of the values, updates that share of
   /// the weights, and sends it to all others instead of the total of the gradients. Throws UnsupportedError if the
   /// state is not here but divided, and not among these ranks.
-  void distribute_over(Communicator* communicator, bool divides = false, Whereabouts where = {}) {
+  void distribute_over(Communicator* communicator, bool divides, Whereabouts& where) {
     divides = divides && communicator && communicator->size() > 1;
     if (!divides || !shares_.belong_to(*communicator)) Whereabouts::check(where.state);
+    if (communicator != communicator_ || divides != divides_) where.leave_ranks();
     communicator_ = communicator, divides_ = divides;
   }
 
@@ -126,7 +128,14 @@ class Microbatches {
     if (communicator_) share_results(run);
     T const loss = mean_losses(run, [](auto, T) {});
     bool const taken = loss - loss == 0;
-    if (taken) gradients_.store();
+    if (taken) {
+      gradients_.store();
+      if (sizes_.bfloat16) {
+        for_each_statistic(run, [&](Slot const& slot, int uses) {
+          move(gradients + slot.offset, run.parameters + slot.offset, slot.size, static_cast<T>(parts_ * uses));
+        });
+      }
+    }
     update_step.split(parts_);
     if constexpr (!std::is_pointer_v<Buffers>) {
       if (taken && divides_) update_share(run, update_step, buffers);
@@ -144,7 +153,9 @@ class Microbatches {
   /// until the next step.
   template <class Buffers>
   void gather(int states, bool waiting, bool everywhere, Buffers buffers) {
-    if (buffers.where.state != Whereabouts::whole) shares_.gather(gradients_, states, waiting, everywhere, buffers);
+    if (buffers.where.state == Whereabouts::whole) return;
+    gradients_.reserve(communicator_, parts_, sizes_.parameters, sizes_.bfloat16);  // the ranks may be others by now
+    shares_.gather(gradients_, states, waiting, everywhere, buffers);
   }
   /// f(k, the values of output k in the last step, one sample after another)
   template <class Run, class F>
@@ -295,13 +306,41 @@ class Microbatches {
   Index complete(Program const& program, G g, Index before) const {
     return program.group(g).head < 0 ? before : complete_.data()[program.slots(g).slots - program.slots().slots];
   }
+  /// f(slot, uses) for each running statistic: how many layers observe it.
+  template <class Run, class F>
+  static void for_each_statistic(Run const& run, F f) {
+    auto const [slots, parameters] = run.program.slots();
+    int const count = run.program.parameter_count();
+    for (int i = 0; i < count; ++i) {
+      if (!parameters[i].is_statistic() || slots[i].shared) continue;
+      int uses = 0;
+      for (int use = 0; use < count; ++use) uses += slots[use].owner == i && slots[use].observes;
+      if (uses > 0) f(slots[i], uses);
+    }
+  }
+  static void move(T* to, T const* by, Index count, T factor) {
+    for (Index i = 0; i < count; ++i) to[i] += factor * by[i];
+  }
+  /// A rounded sum has the distances of what was observed from the running statistics, whose rounding errors vanish
+  /// where a mean that is far from zero would keep its own. These values of a part have come: from `begin` to `end`.
+  template <class Run>
+  void observe(Run const& run, Index piece, Index begin, Index end) {
+    if (!sizes_.bfloat16 || begin >= end) return;
+    T* const values = gradients_.of(gradients_.own().begin + piece);
+    for_each_statistic(run, [&](Slot const& slot, int uses) {
+      if (slot.offset >= begin && slot.offset < end)
+        move(values + slot.offset, run.parameters + slot.offset, slot.size, static_cast<T>(-uses));
+    });
+  }
   /// Backward is done with group g of one of this rank's parts. The thread that takes the step lets the gradients
   /// travel that all of these parts have.
-  template <class Program, class G>
-  void passed(Program const& program, G g, Index piece, int worker) {
+  template <class Run, class G>
+  void passed(Run const& run, G g, Index piece, int worker) {
     if (!communicator_) return;
     Index* const all = passed_.data();
-    __atomic_store_n(all + piece, complete(program, g, all[piece]), __ATOMIC_RELEASE);
+    Index const now = complete(run.program, g, all[piece]);
+    observe(run, piece, now, all[piece]);
+    __atomic_store_n(all + piece, now, __ATOMIC_RELEASE);
     if (worker > 0) return;
     Index from = 0;
     for (Index i = 0; i < gradients_.own().count(); ++i)
@@ -366,19 +405,22 @@ class Microbatches {
         });
       };
       GradientSinks<T> const sinks{{all.gradients_.of(number)}, run.program.slots()};
-      auto const passed = [&](auto g) { all.passed(run.program, g, piece, worker); };
+      auto const passed = [&](auto g) { all.passed(run, g, piece, worker); };
+      auto const end = [&] { all.observe(run, piece, 0, all.communicator_ ? all.passed_.data()[piece] : PTRDIFF_MAX); };
       auto const& totals = all.totals_;
       if constexpr (synchronizes<Run>) {
         if (totals.stages() > 1) {
           if (stage <= totals.turn()) forward(part, totals.forward(stage));
           if (stage == totals.turn()) losses();
           if (stage >= totals.turn()) backward(part, sinks, Pass::both, passed, totals.backward(stage));
+          if (stage == totals.stages() - 1) end();
           return;
         }
       }
       forward(part);
       losses();
       backward(part, sinks, Pass::both, passed);
+      end();
     }
   };
   /// Passes the mean of each loss to each(g, mean), and returns the sum of the means.

@@ -13,6 +13,11 @@ struct Whereabouts {
   enum Place { whole, shares, both };
   Place state = whole;      // of the optimizer
   Place gradients = whole;  // of the minibatches of the update
+  /// What was gathered stays, when those who have shares of it are no longer asked.
+  void leave_ranks() {
+    if (state == both) state = whole;
+    if (gradients == both) gradients = whole;
+  }
   /// Throws UnsupportedError if a buffer is not here.
   static void check(Place place) {
     if (place == shares)
