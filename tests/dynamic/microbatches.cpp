@@ -91,6 +91,32 @@ TEST_CASE("no bit of a step in parts depends on the threads, or on the order in 
   CHECK(reversed.runs > 0);
 }
 
+TEST_CASE("running statistics observe a minibatch once, whatever its parts and those of the others of its update") {
+  using Normalised = Network<Sequential<BatchNormalization{}, Linear{1}>, Shape{3}>;
+  auto const means_after = []<SolverOptions options>(std::integral_constant<SolverOptions, options>,
+                                                     std::vector<Index> const& batches) {
+    Normalised net{1};
+    Solver<Normalised, MeanSquaredError{}, Sgd{.learning_rate = 0}, options> solver{net};
+    test::Random random{2};
+    for (Index const batch : batches) {
+      auto x = random.values<float>(batch * 3), t = random.values<float>(batch);
+      for (float& value : x) value += 10;
+      solver.train_minibatch(x, t);
+    }
+    auto const all = test::copy_of<double>(test::canonical(net));
+    return std::vector<double>(all.begin() + 6, all.begin() + 9);
+  };
+  constexpr SolverOptions whole{.accumulate = 2}, parts{.accumulate = 2, .microbatch = 3},
+      rounded{.accumulate = 2, .microbatch = 3, .bfloat16_gradients = true},
+      together{.accumulate = 2, .microbatch = 3, .sync_batch_normalization = true};
+  for (std::vector<Index> const& batches : {std::vector<Index>{8, 2}, {2, 8}, {7, 4, 1, 9}}) {
+    auto const expected = means_after(std::integral_constant<SolverOptions, whole>{}, batches);
+    check_close(means_after(std::integral_constant<SolverOptions, parts>{}, batches), expected, 1e-5);
+    check_close(means_after(std::integral_constant<SolverOptions, together>{}, batches), expected, 1e-5);
+    check_close(means_after(std::integral_constant<SolverOptions, rounded>{}, batches), expected, 1e-2);
+  }
+}
+
 TEST_CASE("running statistics are not rounded with the gradients") {
   using Normalised = Network<Sequential<BatchNormalization{}, Linear{1}>, Shape{3}>;
   auto const statistics_after = []<SolverOptions options>(std::integral_constant<SolverOptions, options>) {

@@ -132,11 +132,12 @@ class Microbatches {
       gradients_.store();
       if (sizes_.bfloat16) {
         for_each_statistic(run, [&](Slot const& slot, int uses) {
-          move(gradients + slot.offset, run.parameters + slot.offset, slot.size, static_cast<T>(parts_ * uses));
+          T* const observed = gradients + slot.offset;
+          T const* const now = run.parameters + slot.offset;
+          for (Index i = 0; i < slot.size; ++i) observed[i] += static_cast<T>(uses) * now[i];
         });
       }
     }
-    update_step.split(parts_);
     if constexpr (!std::is_pointer_v<Buffers>) {
       if (taken && divides_) update_share(run, update_step, buffers);
     }
@@ -318,18 +319,21 @@ class Microbatches {
       if (uses > 0) f(slots[i], uses);
     }
   }
-  static void move(T* to, T const* by, Index count, T factor) {
-    for (Index i = 0; i < count; ++i) to[i] += factor * by[i];
-  }
-  /// A rounded sum has the distances of what was observed from the running statistics, whose rounding errors vanish
-  /// where a mean that is far from zero would keep its own. These values of a part have come: from `begin` to `end`.
+  /// These values of a part have come, from `begin` to `end`. What the part observed for running statistics counts by
+  /// its share of the samples, so that a minibatch is one observation. A rounded sum has the distance from the running
+  /// statistic, whose rounding error vanishes where that of a mean far from zero would stay.
   template <class Run>
   void observe(Run const& run, Index piece, Index begin, Index end) {
-    if (!sizes_.bfloat16 || begin >= end) return;
-    T* const values = gradients_.of(gradients_.own().begin + piece);
+    Index const part = gradients_.own().begin + piece;
+    T const share = static_cast<T>(samples_of(part)) / static_cast<T>(batch_);
     for_each_statistic(run, [&](Slot const& slot, int uses) {
-      if (slot.offset >= begin && slot.offset < end)
-        move(values + slot.offset, run.parameters + slot.offset, slot.size, static_cast<T>(-uses));
+      if (slot.offset < begin || slot.offset >= end) return;
+      T* const observed = gradients_.of(part) + slot.offset;
+      T const* const now = run.parameters + slot.offset;
+      for (Index i = 0; i < slot.size; ++i) {
+        if (sizes_.bfloat16) observed[i] -= static_cast<T>(uses) * now[i];
+        observed[i] *= share;
+      }
     });
   }
   /// Backward is done with group g of one of this rank's parts. The thread that takes the step lets the gradients

@@ -183,8 +183,6 @@ class UpdateStep {
   constexpr bool needs_all_gradients() const { return keeps_ || (clips() && updates_); }
   constexpr T* weights() const { return sink_.weight; }
   constexpr void freeze(bool const* frozen) { frozen_ = frozen; }
-  /// Running statistics observe each of this many parts of the minibatch.
-  constexpr void split(Index parts) { observation_ /= static_cast<float>(parts); }
 
  private:
   /// f(i, sink, slot) for each parameter that the update changes.

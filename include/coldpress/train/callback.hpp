@@ -127,25 +127,27 @@ class CallbackOf final : public AnyCallback {
       return {};
     }
   }
-  static constexpr Needs needs() { return {requires {requires C::reads_batch; }
-  , requires { requires C::reads_state; }
-  , requires { requires C::on_all_ranks; }
-};
-}  // namespace detail
-static constexpr Turn turn_of() {
-  if constexpr (requires { requires C::saves; }) {
-    return Turn::saves;
-  } else if constexpr (requires { requires C::reports; }) {
-    return Turn::reports;
-  } else {
-    return Turn::usual;
+  static constexpr Needs needs() {
+    constexpr bool batch = requires { requires C::reads_batch; };
+    constexpr bool state = requires { requires C::reads_state; };
+    constexpr bool all_ranks = requires { requires C::on_all_ranks; };
+    return {batch, state, all_ranks};
   }
-}
-static_assert(
-    CallbackWithState<C> || !requires(C & c, State const& s) { c.restore(s); },
-    "a callback with restore(state) also needs a name, a state() const that returns a State, and to be copyable");
-std::unique_ptr<C> prepared_;
-};  // namespace coldpress::train
+  static constexpr Turn turn_of() {
+    if constexpr (requires { requires C::saves; }) {
+      return Turn::saves;
+    } else if constexpr (requires { requires C::reports; }) {
+      return Turn::reports;
+    } else {
+      return Turn::usual;
+    }
+  }
+  static_assert(
+      CallbackWithState<C> || !requires(C & c, State const& s) { c.restore(s); },
+      "a callback with restore(state) also needs a name, a state() const that returns a State, and to be copyable");
+  std::unique_ptr<C> prepared_;
+};
+
 }  // namespace detail
 
 }  // namespace coldpress::train
