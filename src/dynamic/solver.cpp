@@ -319,7 +319,6 @@ void Solver::distribute_over(Communicator* communicator) {
 }
 
 void Solver::gather_state(bool on_all_ranks) {
-  if (!options_.shard_optimizer) return;
   network_.executable().gather_state(options_, state_count(), progress_->waiting > 0, on_all_ranks);
 }
 

@@ -49,7 +49,9 @@ class Trainer final : public Training {
   }
 
   void gather_state(TrainingOptions const& options, int states, bool waiting, bool on_all_ranks) override {
-    microbatches_.distribute_over(options.communicator, options.shard_optimizer, engine_.parameters_.where);
+    Whereabouts& where = engine_.parameters_.where;  // the option may have changed since the last step
+    bool const divided = options.shard_optimizer || where.state == Whereabouts::shares;
+    microbatches_.distribute_over(options.communicator, divided, where);
     microbatches_.gather(states, waiting, on_all_ranks, buffers());
   }
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,

@@ -163,6 +163,27 @@ TEST_CASE("a state that was gathered on all ranks stays when the solver leaves t
   CHECK(right == 4);
 }
 
+TEST_CASE("a state that is cleared leaves the gradients that wait for their update") {
+  auto const steps = [](auto& solver) {
+    std::vector<float> const x(9 * 5, 0.5f), t(9 * 3);
+    solver.train_minibatch(x, t);
+    solver.clear_state();
+    solver.gather_state(true);
+    return std::vector<float>(solver.gradients().begin(), solver.gradients().end());
+  };
+  auto const net = std::make_unique<Net>(1);
+  Sharded one{*net};
+  std::vector<float> const alone = steps(one);
+  std::atomic<int> right = 0;
+  InProcess{2}.run([&](Communicator& r) {
+    auto const own = std::make_unique<Net>(1);
+    Sharded solver{*own};
+    solver.distribute_over(&r);
+    right += steps(solver) == alone;
+  });
+  CHECK(right == 2);
+}
+
 TEST_CASE("weights travel instead of gradients, and neither between the minibatches of an update") {
   auto const sent = [](Case const& c, bool shards) {
     std::atomic<std::size_t> all = 0;

@@ -140,6 +140,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
   auto const order = dynamic::matching_weights(checkpoint.model.config, dynamic::to_config(solver.network()));
+  solver.set_progress({});  // no gradients wait any more
   solver.clear_state();
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     for (int i = 0; i < Net::weight_count; ++i) {

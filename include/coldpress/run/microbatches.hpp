@@ -154,7 +154,7 @@ class Microbatches {
   /// until the next step.
   template <class Buffers>
   void gather(int states, bool waiting, bool everywhere, Buffers buffers) {
-    if (buffers.where.state == Whereabouts::whole) return;
+    if (buffers.where.state == Whereabouts::whole && buffers.where.gradients == Whereabouts::whole) return;
     gradients_.reserve(communicator_, parts_, sizes_.parameters, sizes_.bfloat16);  // the ranks may be others by now
     shares_.gather(gradients_, states, waiting, everywhere, buffers);
   }
@@ -189,6 +189,8 @@ class Microbatches {
   void check_same_step(Run const& run, UpdateStep<Optimizer, T> const& update_step) {
     Fingerprint update;
     update.word(sizes_.bfloat16), update.word(divides_);
+    update.word(update_step.adds()), update.word(update_step.updates());
+    update.word(divides_ && update_step.needs_all_gradients());  // which then travel, too
     Slots const slots = run.program.slots();
     int const count = run.program.parameter_count();
     for (int i = 0; i < count; ++i) {

@@ -23,7 +23,10 @@ class PartTotals {
     of_groups_.reserve(2 * groups_), sums_.reserve(groups_ * (Totals::most + 1));
     Index most = 0;
     auto const waits = [&](auto g, Totals::Sums const& sums) {
-      sums_.data()[stages_++ - 1] = {run.program.group(g).memory.offset, sums};
+      Buffer const& memory = run.program.group(g).memory;
+      require(sums.first >= 0 && sums.count >= 0 && sums.first + sums.count <= memory.size,
+              "sync_batch_normalization: a layer's totals(in) are beyond its memory(in)");
+      sums_.data()[stages_++ - 1] = {memory.offset, sums};
       most = freestanding::max(most, sums.count);
     };
     run.program.for_each_group([&](auto g) {

@@ -23,8 +23,8 @@ struct Whereabouts {
     if (place == shares)
       raise<UnsupportedError>(
           "solver: each rank has a share of the optimizer's state and of the gradients (shard_optimizer); they are "
-          "read "
-          "and saved after gather_state(), which all ranks call");
+          "known "
+          "after gather_state(), which all ranks call, and which a Trainer calls for callbacks with reads_state");
   }
 };
 
@@ -78,12 +78,14 @@ class StateShares {
   template <class Buffers>
   void gather(TreeSum<T>& sum, int states, bool waiting, bool everywhere, Buffers& buffers) {
     bool const receives = everywhere || rank_ == 0, known = buffers.where.state == Whereabouts::both;
-    for (int s = 0; s < states; ++s) {
-      T* const whole = receives || known ? buffers.state(s) : nullptr;
-      sum.gather_shares(whole, everywhere,
-                        [&](Range values, Index at) -> T const* { return known ? whole + values.begin : of(s, at); });
+    if (buffers.where.state != Whereabouts::whole) {
+      for (int s = 0; s < states; ++s) {
+        T* const whole = receives || known ? buffers.state(s) : nullptr;
+        sum.gather_shares(whole, everywhere,
+                          [&](Range values, Index at) -> T const* { return known ? whole + values.begin : of(s, at); });
+      }
+      if (receives) buffers.where.state = Whereabouts::both;
     }
-    if (receives) buffers.where.state = Whereabouts::both;
     if (!waiting || buffers.where.gradients == Whereabouts::whole) return;
     T* const gradients = buffers.gradients();
     sum.gather_shares(gradients, everywhere, [&](Range values, Index) { return gradients + values.begin; });

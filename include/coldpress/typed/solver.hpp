@@ -201,7 +201,10 @@ class Solver {
   }
   /// Sets the state to zero, also if it was divided among ranks. All of them must do so.
   void clear_state() {
-    if constexpr (options.shard_optimizer) where_ = {}, state_.reserve(state_size);
+    if constexpr (options.shard_optimizer) {
+      where_.state = Whereabouts::whole, state_.reserve(state_size);
+      if (progress_.waiting == 0) where_.gradients = Whereabouts::whole;
+    }
     net_.transfer().clear(state_);
   }
   /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
@@ -247,9 +250,9 @@ class Solver {
   auto play(Run const& run, UpdateStep<Optimizer, T>& update_step) {
     if constexpr (options.microbatch > 0) {
       update_step.freeze(frozen_.data());
-      microbatches_.reserve(run, {options.microbatch, Program::scratch_size, Net::parameter_size,
-                                  Index{Net::Graph::sums}, options.bfloat16_gradients,
-                                  options.sync_batch_normalization});
+      microbatches_.reserve(run,
+                            {options.microbatch, Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums},
+                             options.bfloat16_gradients, options.sync_batch_normalization});
       auto const mean =
           microbatches_.train_step(run, update_step, buffers(), StepOf::Each<Run, T>{run, losses_.data()});
       workspace_.note(run, microbatches_);
