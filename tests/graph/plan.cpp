@@ -421,7 +421,7 @@ TEST_CASE("to place the values of many layers takes a few steps for each: infere
         if (residual && options.keep_gradients) continue;  // gradients that add leave gaps for good: quadratic
         auto const p = long_chain_plan(count, residual, options);
         CHECK(p.size.groups >= count);
-        CHECK(p.size.steps <= 12 * count);
+        CHECK(p.size.visited <= 12 * count);
       }
     }
   }
