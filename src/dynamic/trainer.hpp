@@ -93,10 +93,17 @@ class Trainer final : public Training {
           // This may run out of memory. Nothing has changed yet.
           float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
+          auto const step_in_parts = [&] {
+            if constexpr (knows_loss<Backend>) {  // others have been refused
+              microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums,
+                                          options.bfloat16_gradients, options.sync_batch_normalization});
+              return microbatches_.train_step(run, update_step, buffers(), each_loss);
+            } else {
+              return 0.0f;
+            }
+          };
           if (in_parts) {
-            microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums,
-                                        options.bfloat16_gradients, options.sync_batch_normalization});
-            float const loss = microbatches_.train_step(run, update_step, buffers(), each_loss);
+            float const loss = step_in_parts();
             taken = loss - loss == 0;
           } else if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {
             float const loss = train_step(run, update_step, gradients, each_loss);

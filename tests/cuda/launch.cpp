@@ -43,7 +43,7 @@ TEST_CASE("passes are one cluster where that has enough blocks, or is sooner don
   static_assert(of(132, 10, 1000).in_cluster());
   static_assert(!of(132, 1, 1000).in_cluster());
   static_assert(!of(100000, 3, 500).in_cluster());
-  static_assert(of(2, 1, 1000).post_ops(of(20, 0, 500)) ==
+  static_assert(of(2, 1, 1000).followed_by(of(20, 0, 500)) ==
                 LaunchEstimate{20, 2, 2000, 1500});  // one kernel in place of two
 }
 
