@@ -1,4 +1,4 @@
-// Reads a model from a file, checks that it takes one value a step and gives one, and plays it block by block.
+// Reads a model from a file, checks that it takes and gives one value per step, and plays it block by block.
 #include <coldpress/audio/playable_model.hpp>
 #include "check_sound.hpp"
 #include "resampling.hpp"

@@ -3,6 +3,7 @@
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic.hpp>
 
+#include "dynamic/trained.hpp"
 #include "support/executors.hpp"
 #include "support/forms.hpp"
 #include "support/layer_laws.hpp"
@@ -33,27 +34,10 @@ constexpr auto classifier = graph(Classifier{});
 template <class Backend>
 using Net = Network<Graph<branched>, sequence, DynamicBatch, Backend>;
 
-struct Trained {
-  std::vector<double> losses, weights, outputs;
-};
-/// What becomes of a network in steps on minibatches of different sizes.
+using test::Trained;
 template <class Network, SolverOptions options>
 Trained trained(Executor* executor = nullptr) {
-  auto const net = std::make_unique<Network>(3);
-  net->run_on(executor);
-  auto const solver =
-      std::make_unique<Solver<Network, MeanSquaredError{}, Adam{.learning_rate = 0.01f}, options>>(*net);
-  Trained all;
-  test::Random random{5};
-  for (Index const batch : {7, 8, 1, 16}) {
-    auto const x = random.values<typename Network::T>(batch * Network::input_shape.size()),
-               t = random.values<typename Network::T>(batch * Network::output_shape.size());
-    all.losses.push_back(static_cast<double>(solver->train_minibatch(x, t)));
-    CHECK(solver->output().batch == batch);
-    all.outputs.insert(all.outputs.end(), solver->output().begin(), solver->output().end());
-  }
-  all.weights = test::copy_of<double>(test::canonical(*net));
-  return all;
+  return test::trained_on<Network, Adam{.learning_rate = 0.01f}, options>({7, 8, 1, 16}, executor);
 }
 void check_close(std::vector<double> const& a, std::vector<double> const& b, double tolerance) {
   REQUIRE(a.size() == b.size());

@@ -4,6 +4,7 @@
 #include <coldpress/dynamic.hpp>
 #include <coldpress/dynamic/register_layer.hpp>
 
+#include "dynamic/trained.hpp"
 #include "support/executors.hpp"
 #include "support/forms.hpp"
 #include "support/heap.hpp"
@@ -27,26 +28,10 @@ constexpr auto normalized = graph(Normalized{});
 template <class Backend>
 using Net = Network<Graph<normalized>, Shape{2, 4, 4}, DynamicBatch, Backend>;
 
-struct Trained {
-  std::vector<double> losses, outputs, weights;
-  bool operator==(Trained const&) const = default;
-};
-/// What becomes of a network in steps on minibatches of different sizes.
+using test::Trained;
 template <class Network, SolverOptions options>
 Trained trained(Executor* executor = nullptr) {
-  auto const net = std::make_unique<Network>(3);
-  net->run_on(executor);
-  auto const solver = std::make_unique<Solver<Network, MeanSquaredError{}, Sgd{.learning_rate = 0.05f}, options>>(*net);
-  Trained all;
-  test::Random random{5};
-  for (Index const batch : {7, 8, 2, 16}) {
-    auto const x = random.values<typename Network::T>(batch * Network::input_shape.size()),
-               t = random.values<typename Network::T>(batch * Network::output_shape.size());
-    all.losses.push_back(static_cast<double>(solver->train_minibatch(x, t)));
-    all.outputs.insert(all.outputs.end(), solver->output().begin(), solver->output().end());
-  }
-  all.weights = test::copy_of<double>(test::canonical(*net));
-  return all;
+  return test::trained_on<Network, Sgd{.learning_rate = 0.05f}, options>({7, 8, 2, 16}, executor);
 }
 double distance(std::vector<double> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());

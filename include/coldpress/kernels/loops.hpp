@@ -1,4 +1,4 @@
-// Layers that compute in loops of their own, as kernels that are compiled for each instruction set, without constants.
+// Kernels, for each instruction set, of layers that are written in plain loops. Shapes are arguments, not constants.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
