@@ -20,6 +20,8 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
       RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
   endif()
   if(COLDPRESS_CCACHE AND NOT failed)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${COLDPRESS_CCACHE}")
+    # Paths relative to the build folder, so that what one folder compiled serves the others: generated headers lie in it.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;${COLDPRESS_CCACHE}")
   endif()
 endif()

@@ -6,16 +6,23 @@
 # kernel as many bytes as it takes. If cuobjdump is installed, the machine code is checked, too: its fences where blocks wait,
 # its loads of constants, and the number of instructions in matrix products (check-sass.awk). The kernels are those of
 # kernels/cuda and, without --library, those of the benchmark's static networks, which take as long again.
-# Usage: scripts/check-kernels.sh [--library] [ARCHITECTURE ...]     default: sm_90
+# Usage: scripts/check-kernels.sh [--library] [--built FOLDER] [ARCHITECTURE ...]     default: sm_90
+#   --built   a build for the one architecture kept the kernels of kernels/cuda in FOLDER (cmake/keep_kernels.sh), so they are
+#             not compiled again
 set -euo pipefail
+library=0 built=
+while :; do
+  case "${1-}" in
+    --library) library=1 ;;
+    --built) built=$(realpath "$2") && shift ;;
+    *) break ;;
+  esac
+  shift
+done
 cd "$(dirname "$0")/../kernels/cuda"
 scripts=../../scripts
-sources=(*.cu) library=1
-if [ "${1-}" = --library ]; then
-  shift
-else
-  sources+=(../../benchmarks/static_cuda.cu) library=0
-fi
+sources=(*.cu)
+[ $library = 1 ] || sources+=(../../benchmarks/static_cuda.cu)
 
 [ $# -gt 0 ] || set -- sm_90
 folder=$(mktemp -d)
@@ -62,9 +69,15 @@ printf '%-8s %-18s %8s %8s %10s %8s\n' GPU file seconds kernels registers spilli
 for architecture in "$@"; do
   for source in "${sources[@]}"; do
     name=$(basename "$source" .cu)
-    TIMEFORMAT='%U'
-    seconds=$({ time nvcc "${flags[@]}" -arch="$architecture" -Xptxas -v -keep -keep-dir "$folder" -c "$source" -o "$folder/$name.o" \
-      2>"$folder/$name.log"; } 2>&1) || { cat "$folder/$name.log" >&2; exit 1; }
+    if [ -n "$built" ] && [ "$source" = "$name.cu" ]; then
+      seconds=0
+      ln -sf "$built/$name".* "$folder/"
+    else
+      TIMEFORMAT='%U'
+      seconds=$({ time "$scripts/../cmake/keep_kernels.sh" "$folder" nvcc "${flags[@]}" \
+        --generate-code="arch=${architecture/sm/compute},code=[$architecture]" -c "$source" -o "$folder/$name.cu.o"; } 2>&1) || { echo "$seconds" >&2; exit 1; }
+      seconds=${seconds##*$'\n'}
+    fi
     awk '/Compiling entry/ { kernel = $7 } /bytes spill/ { spills = $5 + $9 }
          /Used [0-9]+ registers/ { print kernel, $5, spills }' "$folder/$name.log" | tr -d "'" | c++filt >"$folder/$name.txt"
     printf '%-8s %-18s %8.1f %8d %10d %8d\n' "$architecture" "$name" "$seconds" "$(wc -l <"$folder/$name.txt")" \
@@ -112,7 +125,7 @@ for architecture in "$@"; do
 
   [ $disassembles = 1 ] || continue
   for source in "${sources[@]}"; do
-    cuobjdump -sass "$folder/$(basename "$source" .cu).$architecture.cubin" |
+    cuobjdump -sass "$folder/$(basename "$source" .cu).cubin" |
       grep -E 'Function : |^[[:space:]]*/\*[0-9a-f]+\*/ +[^ ]' | c++filt
   done >"$folder/sass"
   if ! awk -v table=1 -v library=$library -v limits="$([ "$architecture" = sm_90 ] && echo $limits || echo 0)" -f "$scripts/check-sass.awk" \

@@ -71,15 +71,10 @@ std::string layer_difference(Type const& x, Type const& y) {
         } else if constexpr (std::is_same_v<L, SequentialConfig>) {
           if (!(left == std::get<L>(y))) found = " has other fields";
         } else {
-          for_each_field(left, [&](std::string_view field, auto const& value) {
-            using Value = std::remove_cvref_t<decltype(value)>;
-            if constexpr (!std::is_same_v<Value, Weight>) {
-              for_each_field(std::get<L>(y), [&](std::string_view other_field, auto const& other) {
-                if constexpr (std::is_same_v<Value, std::remove_cvref_t<decltype(other)>>) {
-                  if (field == other_field && !(value == other) && found.empty())
-                    found = " has " + std::string{field} + " " + text_of(value) + ", not " + text_of(other);
-                }
-              });
+          for_each_field(left, std::get<L>(y), [&](std::string_view field, auto const& value, auto const& other) {
+            if constexpr (!std::is_same_v<decltype(value), Weight const&>) {
+              if (!(value == other) && found.empty())
+                found = " has " + std::string{field} + " " + text_of(value) + ", not " + text_of(other);
             }
           });
         }

@@ -67,16 +67,10 @@ class Literals {
   /// The fields of a layer, or of a struct in it, that differ from their defaults.
   template <class Struct>
   std::string fields_of(Struct const& value) {
-    Struct const usual{};
     Fields fields;
-    for_each_field(value, [&](std::string_view field, auto const& here) {
-      using Field = std::remove_cvref_t<decltype(here)>;
-      if (std::is_same_v<Field, Weight> && !weights_) return;
-      for_each_field(usual, [&](std::string_view other, auto const& there) {
-        if constexpr (std::is_same_v<Field, std::remove_cvref_t<decltype(there)>>) {
-          if (field == other && !is_same(here, there)) fields.add(field, literal(here));
-        }
-      });
+    for_each_field(value, Struct{}, [&](std::string_view field, auto const& here, auto const& usual) {
+      if (std::is_same_v<decltype(here), Weight const&> && !weights_) return;
+      if (!is_same(here, usual)) fields.add(field, literal(here));
     });
     return fields.in_braces();
   }

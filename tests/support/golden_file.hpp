@@ -12,6 +12,10 @@
 
 namespace coldpress::test {
 
+/// Whether the reference is compared with golden values as well, which doubles what is compiled. By day the laws of
+/// layers and losses compare it with the CPU, on random values.
+inline constexpr bool golden_reference = COLDPRESS_NIGHTLY;
+
 using GoldenCase = std::map<std::string, std::vector<double>>;
 
 inline std::map<std::string, GoldenCase> golden_cases(std::string const& file) {
