@@ -70,8 +70,8 @@ for architecture in "$@"; do
   for source in "${sources[@]}"; do
     name=$(basename "$source" .cu)
     if [ -n "$built" ] && [ "$source" = "$name.cu" ]; then
-      seconds=0
-      ln -sf "$built/$name".* "$folder/"
+      seconds=0; ls "$built/$name".{log,ptx,cubin,o} >/dev/null
+      ln -sf "$built/$name".{log,ptx,cubin,o} "$folder/"
     else
       TIMEFORMAT='%U'
       seconds=$({ time "$scripts/../cmake/keep_kernels.sh" "$folder" nvcc "${flags[@]}" \

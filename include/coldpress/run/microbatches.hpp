@@ -9,10 +9,14 @@
 // (PartTotals).
 
 #include <coldpress/core/executor.hpp>
-#include <coldpress/core/fingerprint.hpp>
+#include <coldpress/run/observed_statistics.hpp>
 #include <coldpress/run/part_totals.hpp>
+#include <coldpress/run/same_step.hpp>
+#include <coldpress/run/shared_results.hpp>
 #include <coldpress/run/state_shares.hpp>
 #include <coldpress/run/update.hpp>
+
+#include <utility>
 
 namespace coldpress {
 
@@ -94,11 +98,11 @@ class Microbatches {
     detail::for_each_output(run, [&](std::size_t, auto const& y) { columns += y.columns; });
     losses_.reserve(parts_ * groups_), sums_.reserve(parts_ * sizes.sums);
     outputs_.reserve(batch_ * columns), others_.reserve(others * room_);
+    statistics_.reserve(run, sizes.bfloat16);
     if (!communicator_) return;
-    bytes_of_part_ = groups_ * Index{sizeof(T)} + sizes.sums * Index{sizeof(double)};
-    bytes_of_sample_ = columns * Index{sizeof(T)};
-    results_.reserve(parts_ * bytes_of_part_ + batch_ * bytes_of_sample_);
-    plans_.reserve(communicator_->size());
+    results_.reserve(parts_, batch_, groups_ * Index{sizeof(T)} + sizes.sums * Index{sizeof(double)},
+                     columns * Index{sizeof(T)});
+    plans_.reserve(*communicator_);
   }
   /// Takes a step (train_step in run/update.hpp) after reserve(run, ...). The caller works in the workspace of `run`,
   /// which has room for one part. `buffers` is the address of the gradients of earlier minibatches of the update, or,
@@ -130,13 +134,7 @@ class Microbatches {
     bool const taken = loss - loss == 0;
     if (taken) {
       gradients_.store();
-      if (sizes_.bfloat16) {
-        for_each_statistic(run, [&](Slot const& slot, int uses) {
-          T* const observed = gradients + slot.offset;
-          T const* const now = run.parameters + slot.offset;
-          for (Index i = 0; i < slot.size; ++i) observed[i] += static_cast<T>(uses) * now[i];
-        });
-      }
+      statistics_.restore(gradients, run.parameters);
     }
     if constexpr (!std::is_pointer_v<Buffers>) {
       if (taken && divides_) update_share(run, update_step, buffers);
@@ -180,51 +178,12 @@ class Microbatches {
   };
 
   Index samples_of(Index part) const { return freestanding::min(sizes_.samples, batch_ - part * sizes_.samples); }
-  /// What the ranks must have in common to take a step, as numbers.
-  struct StepPlan {
-    std::uint64_t step, batch, microbatch, synchronized, update;
-    bool operator==(StepPlan const&) const = default;
-  };
   template <class Run, class Optimizer>
   void check_same_step(Run const& run, UpdateStep<Optimizer, T> const& update_step) {
-    Fingerprint update;
-    update.word(sizes_.bfloat16), update.word(divides_);
-    update.word(update_step.adds()), update.word(update_step.updates());
-    update.word(divides_ && update_step.needs_all_gradients());  // which then travel, too
-    Slots const slots = run.program.slots();
-    int const count = run.program.parameter_count();
-    for (int i = 0; i < count; ++i) {
-      auto const sink = update_step.sink(slots, count, i, 1e30);  // the norm of gradients that are clipped, if any are
-      float const numbers[] = {sink.optimizer.learning_rate, sink.scale, sink.decay, sink.bound};
-      for (float const number : numbers) update.word(bits_of(number));
-      if constexpr (requires { sink.optimizer.momentum; }) update.word(bits_of(sink.optimizer.momentum));
-      update.word(sink.frozen);
-    }
-    StepPlan* const plans = plans_.data();
-    plans[communicator_->rank()] = {run.step, static_cast<std::uint64_t>(batch_),
-                                    static_cast<std::uint64_t>(sizes_.samples), sizes_.synchronized, update.number};
-    communicator_->share(plans, [](int rank) { return static_cast<std::size_t>(rank) * sizeof(StepPlan); });
-    for (int rank = 1; rank < communicator_->size(); ++rank) {
-      if (!(plans[rank] == plans[0])) refuse_step(rank, plans[rank], plans[0]);
-    }
-  }
-  [[noreturn]] __attribute__((noinline, cold)) static void refuse_step(int rank, StepPlan const& its,
-                                                                       StepPlan const& first) {
-    auto const differ = [&](char const* verb, std::uint64_t a, char const* things, std::uint64_t b) {
-      raise<MismatchError>(sentence_of("rank ", rank, verb, static_cast<Index>(a), things, ", but rank 0", verb,
-                                       static_cast<Index>(b), things));
-    };
-    if (its.step != first.step) differ(" takes step ", its.step, "", first.step);
-    if (its.batch != first.batch) differ(" trains on a minibatch of ", its.batch, " samples", first.batch);
-    if (its.microbatch != first.microbatch) differ(" has parts of ", its.microbatch, " samples", first.microbatch);
-    if (its.synchronized != first.synchronized) {
-      auto const of = [](StepPlan const& plan) { return plan.synchronized ? "the whole minibatch" : "its parts"; };
-      raise<MismatchError>(sentence_of("rank ", rank, " normalises by the statistics of ", of(its),
-                                       ", but rank 0 by those of ", of(first)));
-    }
-    raise<MismatchError>(sentence_of("rank ", rank,
-                                     " does not update the weights as rank 0 does: other weights are frozen, or the "
-                                     "optimizer or the options of the solver are others"));
+    plans_.compare(*communicator_, {run.step, static_cast<std::uint64_t>(batch_),
+                                    static_cast<std::uint64_t>(sizes_.samples), sizes_.synchronized,
+                                    StepPlan::number_of(update_step, run.program.slots(), run.program.parameter_count(),
+                                                        sizes_.bfloat16, divides_)});
   }
   /// Returns where the gradients are, and lets this rank have no more than its share of the state if it is divided.
   template <class Buffers>
@@ -263,13 +222,11 @@ class Microbatches {
   template <class Run>
   void share_results(Run const& run) {
     int const ranks = communicator_->size();
-    auto const begin = [&](int rank) {
+    auto const first = [&](int rank) {
       Index const part = share_of(parts_, rank, ranks).begin;
-      return static_cast<std::size_t>(part * bytes_of_part_ +
-                                      freestanding::min(part * sizes_.samples, batch_) * bytes_of_sample_);
+      return std::pair{part, freestanding::min(part * sizes_.samples, batch_)};
     };
-    // f(values, count) for all that a rank has computed.
-    auto const for_each_result = [&](int rank, auto f) {
+    results_.share(*communicator_, first, [&](int rank, auto f) {
       Range const parts = share_of(parts_, rank, ranks), samples = samples_of_rank(batch_, sizes_.samples, rank, ranks);
       f(losses_.data() + parts.begin * groups_, parts.count() * groups_);
       f(sums_.data() + parts.begin * sizes_.sums, parts.count() * sizes_.sums);
@@ -278,20 +235,7 @@ class Microbatches {
         f(values + samples.begin * y.columns, samples.count() * y.columns);
         values += batch_ * y.columns;
       });
-    };
-    auto const copy = [&](int rank, bool back) {
-      unsigned char* place = results_.data() + begin(rank);
-      for_each_result(rank, [&](auto* values, Index count) {
-        auto const bytes = static_cast<std::size_t>(count) * sizeof(*values);
-        if (bytes > 0) back ? __builtin_memcpy(values, place, bytes) : __builtin_memcpy(place, values, bytes);
-        place += bytes;
-      });
-    };
-    copy(communicator_->rank(), false);
-    communicator_->share(results_.data(), begin);
-    for (int rank = 0; rank < ranks; ++rank) {
-      if (rank != communicator_->rank()) copy(rank, true);
-    }
+    });
   }
 
   /// Finds out from where on all gradients are complete when backward has come to a layer: behind the parameters of the
@@ -309,34 +253,12 @@ class Microbatches {
   Index complete(Program const& program, G g, Index before) const {
     return program.group(g).head < 0 ? before : complete_.data()[program.slots(g).slots - program.slots().slots];
   }
-  /// f(slot, uses) for each running statistic: how many layers observe it.
-  template <class Run, class F>
-  static void for_each_statistic(Run const& run, F f) {
-    auto const [slots, parameters] = run.program.slots();
-    int const count = run.program.parameter_count();
-    for (int i = 0; i < count; ++i) {
-      if (!parameters[i].is_statistic() || slots[i].shared) continue;
-      int uses = 0;
-      for (int use = 0; use < count; ++use) uses += slots[use].owner == i && slots[use].observes;
-      if (uses > 0) f(slots[i], uses);
-    }
-  }
-  /// These values of a part have come, from `begin` to `end`. What the part observed for running statistics counts by
-  /// its share of the samples, so that a minibatch is one observation. A rounded sum has the distance from the running
-  /// statistic, whose rounding error vanishes where that of a mean far from zero would stay.
+  /// These values of a part of this rank have come, from `begin` to `end`.
   template <class Run>
   void observe(Run const& run, Index piece, Index begin, Index end) {
     Index const part = gradients_.own().begin + piece;
-    T const share = static_cast<T>(samples_of(part)) / static_cast<T>(batch_);
-    for_each_statistic(run, [&](Slot const& slot, int uses) {
-      if (slot.offset < begin || slot.offset >= end) return;
-      T* const observed = gradients_.of(part) + slot.offset;
-      T const* const now = run.parameters + slot.offset;
-      for (Index i = 0; i < slot.size; ++i) {
-        if (sizes_.bfloat16) observed[i] -= static_cast<T>(uses) * now[i];
-        observed[i] *= share;
-      }
-    });
+    statistics_.observe(gradients_.of(part), run.parameters, static_cast<T>(samples_of(part)) / static_cast<T>(batch_),
+                        begin, end);
   }
   /// Backward is done with group g of one of this rank's parts. The thread that takes the step lets the gradients
   /// travel that all of these parts have.
@@ -449,14 +371,14 @@ class Microbatches {
   Communicator* communicator_ = nullptr;
   bool divides_ = false;  // the optimizer's state
   Index batch_ = 0, parts_ = 0, room_ = 0, groups_ = 0;
-  Index bytes_of_part_ = 0, bytes_of_sample_ = 0;  // of results
   TreeSum<T> gradients_;
   StateShares<T> shares_;
   PartTotals<T> totals_;
   HeapMemory<T> losses_, outputs_, others_;
   HeapMemory<double> sums_;
-  HeapMemory<unsigned char> results_;  // by ranks
-  HeapMemory<StepPlan> plans_;
+  ObservedStatistics<T> statistics_;
+  SharedResults results_;
+  StepPlans plans_;
   HeapMemory<Index> complete_;  // gradients from there on, by the number of the parameter that backward has come to
   HeapMemory<Index> passed_;    // the same for each part of this rank
 };
