@@ -70,12 +70,14 @@ for architecture in "$@"; do
   for source in "${sources[@]}"; do
     name=$(basename "$source" .cu)
     if [ -n "$built" ] && [ "$source" = "$name.cu" ]; then
-      seconds=0; ls "$built/$name".{log,ptx,cubin,o} >/dev/null
+      seconds=0
+      ls "$built/$name".{log,ptx,cubin,o} >/dev/null
       ln -sf "$built/$name".{log,ptx,cubin,o} "$folder/"
     else
       TIMEFORMAT='%U'
       seconds=$({ time "$scripts/../cmake/keep_kernels.sh" "$folder" nvcc "${flags[@]}" \
-        --generate-code="arch=${architecture/sm/compute},code=[$architecture]" -c "$source" -o "$folder/$name.cu.o"; } 2>&1) || { echo "$seconds" >&2; exit 1; }
+        --generate-code="arch=${architecture/sm/compute},code=[$architecture]" -c "$source" -o "$folder/$name.cu.o"; } 2>&1) ||
+        { echo "$seconds" >&2; exit 1; }
       seconds=${seconds##*$'\n'}
     fi
     awk '/Compiling entry/ { kernel = $7 } /bytes spill/ { spills = $5 + $9 }
