@@ -32,6 +32,7 @@ using Convolutions =
     Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 4}, TanH{},
                Convolution{.num_output = 20, .filter_shape = 1}, LeakyReLU{.slope = 0.1f},
                Convolution{.num_output = 12, .filter_shape = 4, .dilation = 3, .groups = 4, .has_bias = false}, SiLU{},
+               Convolution{.num_output = 37, .filter_shape = 9}, Convolution{.num_output = 19, .filter_shape = 1},
                Convolution{.num_output = 1, .filter_shape = 2, .dilation = 100}>;
 constexpr auto wavenet = graph([](auto in) {
   auto x = in | Convolution{.num_output = 6, .filter_shape = 1, .has_bias = false};
@@ -150,7 +151,7 @@ TEST_CASE("streams share a network, and their states are copied, restored and re
 TEST_CASE("a network with a finite past tells its length, and warms up exactly") {
   Network<Convolutions, Shape{1}> network{5};
   Stream stream{network};
-  CHECK(stream.past() == 2 * 4 + 3 * 3 + 100);
+  CHECK(stream.past() == 2 * 4 + 3 * 3 + 8 + 100);
   CHECK(stream.warm_up() == stream.past());
   // What came before the past of a step, sound or silence, does not matter.
   Stream after{network};
