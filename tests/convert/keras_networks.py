@@ -77,7 +77,6 @@ rtneural("convolutions", 12, (2,), layers.Conv1D(4, 3, dilation_rate=2, activati
          layers.PReLU(shared_axes=[1]), layers.Conv1D(6, 2, groups=2, **causal), layers.BatchNormalization(center=False, scale=False),
          layers.PReLU(shared_axes=[1, 2]), layers.Dense(1, **small))
 rtneural("gru", 9, (1,), layers.Dense(3, "tanh", **small), layers.GRU(4, return_sequences=True, **small), layers.Dense(2, **small))
-rtneural("gru_reset_before", 9, (2,), layers.GRU(4, return_sequences=True, reset_after=False, **small), layers.Dense(2, **small))
 rtneural("lstm", 9, (2,), layers.LSTM(3, return_sequences=True, **small), layers.Dense(1, "sigmoid", **small))
 rtneural("images", 9, (7, 1), layers.Conv2D(2, (3, 3), dilation_rate=(2, 1), **small), layers.BatchNormalization(),
          layers.Activation("relu"), layers.Conv2D(3, (1, 3), strides=(1, 2), padding="same", **small),
@@ -143,10 +142,6 @@ z = layers.TimeDistributed(layers.Dense(4, "tanh", **small))(y)
 y = layers.Average()([y, z, layers.Subtract()([y, z])])
 y = layers.Bidirectional(layers.SimpleRNN(2, **small))(y)
 own("sequences", keras.Model(x, layers.Dense(2, **small)(y)))
-
-x = keras.Input((6, 3))
-y = layers.Bidirectional(layers.GRU(4, return_sequences=True, reset_after=False, **small))(x)
-own("reset_before", keras.Model(x, layers.GRU(3, reset_after=False, use_bias=False, **small)(y)))
 
 words = keras.Sequential([keras.Input((6,)), layers.Embedding(7, 4), layers.GlobalAveragePooling1D()], name="words")
 x = keras.Input((6,))
@@ -214,3 +209,10 @@ with h5py.File(folder / "bomb.h5", "w", libver="latest") as file:
 with zipfile.ZipFile(folder / "bomb.keras", "w") as file:
     file.writestr(zipfile.ZipInfo("config.json"), b" " * (1 << 22), zipfile.ZIP_DEFLATED)
     file.writestr(zipfile.ZipInfo("model.weights.h5"), b"")
+
+
+# GRUs that apply their reset gate before the product.
+rtneural("gru_reset_before", 9, (2,), layers.GRU(4, return_sequences=True, reset_after=False, **small), layers.Dense(2, **small))
+x = keras.Input((6, 3))
+y = layers.Bidirectional(layers.GRU(4, return_sequences=True, reset_after=False, **small))(x)
+own("reset_before", keras.Model(x, layers.GRU(3, reset_after=False, use_bias=False, **small)(y)))
