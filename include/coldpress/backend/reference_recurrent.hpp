@@ -22,12 +22,12 @@ void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
       Real const* const x = r.x.at(t, i);
       Real const* const before = n > 0 ? r.h.at(r.step(n - 1), i) : state;
       Real* const kept = r.kept.at(t, i);
-      auto const add = [&](Real* z, Index q, Index u, Real const* state) {
+      auto const add = [&](Real* z, Index q, Index u, Real const* given) {
         Index const row = q * hidden + u;
         Real from_x = w.bias_x[row], from_h = w.bias_h[row];
         if (w.inputs == 0) from_x += x[u];
         for (Index k = 0; k < w.inputs; ++k) from_x += w.of_x[row * w.inputs + k] * x[k];
-        for (Index k = 0; state && k < hidden; ++k) from_h += w.of_h[row * hidden + k] * state[k];
+        for (Index k = 0; given && k < hidden; ++k) from_h += w.of_h[row * hidden + k] * given[k];
         z[sum_of_x(gates, q)] += from_x;
         z[sum_of_h(gates, q)] += from_h;
       };
