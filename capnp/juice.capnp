@@ -272,6 +272,8 @@ struct RnnConfig $juice(7) {
   weightRegularizer @12 :Regularizer;
   weightMaxNorm @13 :Float32;
   weightMaxNormEvery @14 :UInt64 = 1;
+  # Whether a GRU's reset gate is applied after the product with h, or before.
+  resetAfter @15 :Bool = true;
 }
 
 struct LinearConfig $juice(1) {

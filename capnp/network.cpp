@@ -78,6 +78,7 @@ Model for_juice(Model model) {
     } else if (auto const* r = std::get_if<Rnn>(&config.layer_type)) {
       refuse_unless(r->output == RnnOutput::layers && r->truncation == 0,
                     "Juice's recurrent layers output {hidden, layers} and do not truncate gradients");
+      refuse_unless(r->reset_after, "Juice's GRUs apply the reset gate after the product");
       refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers have one direction");
     }
   });

@@ -30,8 +30,7 @@ Rnn rnn_of(std::string const& kind, Node const& config, bool backwards) {
     rnn.rnn_type = kind == "LSTM" ? RnnType::lstm : RnnType::gru;
     expect_text(config, "activation", "tanh");
     expect_text(config, "recurrent_activation", "sigmoid");
-    if (kind == "GRU" && !config.flag("reset_after", false))
-      config.refuse<UnsupportedError>("is a GRU without reset_after, which multiplies by its gate before the matrix");
+    if (kind == "GRU") rnn.reset_after = config.flag("reset_after", false);
   } else {
     config.refuse<UnsupportedError>("is a layer " + kind + ", expected LSTM, GRU or SimpleRNN");
   }
@@ -48,8 +47,8 @@ Recurrent read(Builder& builder, Place const& layer, Node const& config, Rnn con
   Recurrent one{builder.read(cell, 0, "kernel", {features, columns}),
                 builder.read(cell, 1, "recurrent_kernel", {units, columns})};
   if (config.flag("use_bias", true)) {
-    std::vector<Index> const shape =
-        rnn.rnn_type == RnnType::gru ? std::vector<Index>{2, columns} : std::vector<Index>{columns};
+    bool const two = rnn.rnn_type == RnnType::gru && rnn.reset_after;
+    std::vector<Index> const shape = two ? std::vector<Index>{2, columns} : std::vector<Index>{columns};
     one.bias = builder.read(cell, 2, "bias", shape);
   }
   return one;

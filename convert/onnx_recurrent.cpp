@@ -58,8 +58,6 @@ RnnType type_of(Call const& call, RnnType type, Index directions) {
   bool fits = given.empty() || given.size() == count;
   for (std::size_t i = 0; fits && i < given.size(); ++i) fits = given[i] == usual[i % usual.size()];
   if (!fits) refuse("its activations are not the usual ones");
-  if (type == RnnType::gru && call.integer("linear_before_reset", 0) == 0)
-    refuse("it resets the state before the product (linear_before_reset is 0), and the layer does so after it");
   return type;
 }
 
@@ -108,6 +106,7 @@ void recurrent(Call& call, RnnType type) {
   bool const all = call.used(0);
   Rnn const layer{.hidden_size = hidden,
                   .rnn_type = type,
+                  .reset_after = type != RnnType::gru || call.integer("linear_before_reset", 0) != 0,
                   .direction_mode = directions == 2 ? DirectionMode::bi_directional : DirectionMode::uni_directional,
                   .output = all ? RnnOutput::sequence : RnnOutput::last_step};
   Sample const sequence = call.network.reshape(call.network.arranged(x, {step_axis, 2}), {steps, features});
@@ -146,7 +145,7 @@ void rnn(Call& call) { recurrent(call, RnnType::tanh); }
 
 constexpr std::array rows{
     Operator{"LSTM", lstm, nullptr, "`rnn`; forward or in both directions, from a state of zeros"},
-    Operator{"GRU", gru, nullptr, "`rnn`; with linear_before_reset, otherwise as LSTM"},
+    Operator{"GRU", gru, nullptr, "`rnn`, with or without linear_before_reset; otherwise as LSTM"},
     Operator{"RNN", rnn, nullptr, "`rnn` with Tanh or Relu, otherwise as LSTM"},
 };
 

@@ -50,7 +50,7 @@ class Recurrent {
   std::vector<Name> apply(Name const& x, Index layer) {
     bool const both = packed_.directions == 2;
     Attributes attributes{{"hidden_size", packed_.hidden}, {"direction", both ? "bidirectional" : "forward"}};
-    if (rnn_.rnn_type == RnnType::gru) attributes.push_back({"linear_before_reset", 1});
+    if (rnn_.rnn_type == RnnType::gru) attributes.push_back({"linear_before_reset", rnn_.reset_after ? 1 : 0});
     if (kind_.op == "RNN") {
       std::string_view const activation = rnn_.rnn_type == RnnType::relu ? "Relu" : "Tanh";
       attributes.push_back({"activations", std::vector<std::string_view>(both ? 2 : 1, activation)});

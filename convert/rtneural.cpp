@@ -141,16 +141,16 @@ class Reader {
     check_count(weights, 2, 3);
     Index const columns = gates_of(type) * outputs;
     keras::Recurrent one{numbers(weights[0], {features_, columns}), numbers(weights[1], {outputs, columns})};
+    Rnn layer{.hidden_size = outputs, .rnn_type = type};
     if (weights.size() > 2) {
       Node const bias = weights[2];
-      if (type == RnnType::gru && bias.size() > 0 && !bias[0].is_list())
-        bias.refuse<UnsupportedError>(
-            "is one list: a GRU without reset_after, which multiplies by its gate before the "
-            "matrix, is not among the layers");
-      one.bias = numbers(bias, type == RnnType::gru ? std::vector<Index>{2, columns} : std::vector<Index>{columns});
+      // The file does not say reset_after, but the biases of a GRU without it are one list.
+      layer.reset_after = type != RnnType::gru || bias.size() == 0 || bias[0].is_list();
+      bool const two = type == RnnType::gru && layer.reset_after;
+      one.bias = numbers(bias, two ? std::vector<Index>{2, columns} : std::vector<Index>{columns});
     }
     set(name + "-0", keras::packed(type, {&one, 1}));
-    layers_.add_layer({name, Rnn{.hidden_size = outputs, .rnn_type = type}});
+    layers_.add_layer({name, layer});
   }
 
   void prelu(std::string const& name, Node const& weights) {

@@ -12,11 +12,12 @@ inline RnnTask task_of(Rnn const& layer, Shape const& in, Index batch, bool trai
   RecurrentWeights const weights = layer.parameters(in)[0].recurrent;
   return {layer.rnn_type, weights, batch, in.size() / weights.input, layer.output, training};
 }
-/// A library's dropout masks would differ from coldpress's, and it propagates gradients through all steps, so layers
-/// with dropout or truncation are left to kernels.
+/// A library's dropout masks would differ from coldpress's, it propagates gradients through all steps, and its GRUs
+/// apply the reset gate after the product, so layers with dropout, truncation or a reset before are left to kernels.
 inline bool has_library(Rnn const& layer, RnnTask const& task) {
   bool const drops = layer.dropout_probability > 0 && layer.num_layers > 1;
-  return !drops && (layer.truncation == 0 || layer.truncation >= static_cast<std::uint64_t>(task.steps));
+  return !drops && layer.reset_after &&
+         (layer.truncation == 0 || layer.truncation >= static_cast<std::uint64_t>(task.steps));
 }
 
 /// The layer's input, or its gradient, in the library's layout {steps, batch, features}, ...

@@ -65,6 +65,16 @@ TEST_CASE("recurrent layers") {
                        .direction_mode = DirectionMode::bi_directional,
                        .output = RnnOutput::last_step}>,
         Shape{4, 3}>();
+  check<Sequential<Rnn{.hidden_size = 5,
+                       .num_layers = 2,
+                       .rnn_type = RnnType::gru,
+                       .reset_after = false,
+                       .dropout_probability = 0.3f,
+                       .direction_mode = DirectionMode::bi_directional,
+                       .output = RnnOutput::last_step}>,
+        Shape{4, 3}>();
+  check<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::gru, .reset_after = false, .truncation = 2}>,
+        Shape{3, 2}>();
   check<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::tanh, .truncation = 2}>, Shape{3, 2}>();
   check<Sequential<Rnn{.hidden_size = 4,
                        .rnn_type = RnnType::relu,

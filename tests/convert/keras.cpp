@@ -53,7 +53,7 @@ std::vector<float> predicted(persist::Model const& model, std::vector<float> con
 TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
   if (!has_keras()) return;
   for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "attention", "augmented", "means",
-                                 "steps", "siamese", "keras2"}) {
+                                 "steps", "siamese", "reset_before", "keras2"}) {
     auto const x = data::read_npy(file(name + ".x.npy")), y = data::read_npy(file(name + ".y.npy"));
     for (std::string const ending : {".keras", ".h5"}) {
       if (name + ending == "graph.h5") continue;  // a large one

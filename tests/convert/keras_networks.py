@@ -209,3 +209,10 @@ with h5py.File(folder / "bomb.h5", "w", libver="latest") as file:
 with zipfile.ZipFile(folder / "bomb.keras", "w") as file:
     file.writestr(zipfile.ZipInfo("config.json"), b" " * (1 << 22), zipfile.ZIP_DEFLATED)
     file.writestr(zipfile.ZipInfo("model.weights.h5"), b"")
+
+
+# GRUs that apply their reset gate before the product.
+rtneural("gru_reset_before", 9, (2,), layers.GRU(4, return_sequences=True, reset_after=False, **small), layers.Dense(2, **small))
+x = keras.Input((6, 3))
+y = layers.Bidirectional(layers.GRU(4, return_sequences=True, reset_after=False, **small))(x)
+own("reset_before", keras.Model(x, layers.GRU(3, reset_after=False, use_bias=False, **small)(y)))

@@ -15,6 +15,8 @@ inline std::vector<Case> sequences() {
   constexpr auto last = RnnOutput::last_step, layers = RnnOutput::layers;
   rnn("", {});
   rnn("gru", {.rnn_type = RnnType::gru});
+  rnn("reset_before", {.rnn_type = RnnType::gru, .reset_after = false});
+  rnn("reset_before_both", {.num_layers = 2, .rnn_type = RnnType::gru, .reset_after = false, .direction_mode = both});
   rnn("tanh", {.rnn_type = RnnType::tanh});
   rnn("relu", {.rnn_type = RnnType::relu});
   rnn("layers", {.num_layers = 3, .output = layers});

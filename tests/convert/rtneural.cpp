@@ -52,7 +52,7 @@ std::string spoilt(std::string const& old, std::string const& by) {
 
 TEST_CASE("models of RTNeural compute what Keras computes, step by step and as a sequence") {
   if (!has_rtneural()) return;
-  for (std::string const name : {"dense", "convolutions", "gru", "lstm", "images"}) {
+  for (std::string const name : {"dense", "convolutions", "gru", "gru_reset_before", "lstm", "images"}) {
     INFO(name);
     auto const x = data::read_npy(file(name + ".x.npy"));
     auto const expected = data::read_npy(file(name + ".y.npy")).values;
@@ -128,8 +128,8 @@ TEST_CASE("what is wrong in a file of RTNeural is said with its path, and what w
         "layers[0]: a stream would keep more than 67,108,864 numbers");
   CHECK(spoilt("[[[0.5, 0.25]]]", "[[[0.5, 0.25, 1]]]") ==
         "layers[1].weights[0][0]: got a list of 3, expected a list of 2");
-  CHECK(spoilt<UnsupportedError>("[[7, 8, 9]], [[1, 2, 3], [4, 5, 6]]", "[[7, 8, 9]], [1, 2, 3]")
-            .starts_with("layers[2].weights[2]: is one list: a GRU without reset_after"));
+  CHECK(spoilt("[[7, 8, 9]], [[1, 2, 3], [4, 5, 6]]", "[[7, 8, 9]], [1, 2, 3, 4]") ==
+        "layers[2].weights[2]: got a list of 4, expected a list of 3");
   CHECK(spoilt("\"weights\": [[1], [2]]", "\"weights\": [[1], [2], [3]]") ==
         "layers[3].weights: got a list of 3, expected a list of 2 or 4");
   CHECK(spoilt("\"epsilon\": 0.5", "\"epsilon\": 0") == "layers[3].epsilon: got 0, expected a number above 0");

@@ -178,6 +178,8 @@ TEST_CASE("recurrent layers that cuDNN is not asked for stay with kernels") {
     CHECK(calls({.hidden_size = 5}, {}) == 0);
     CHECK(calls({.hidden_size = 5, .num_layers = 2, .dropout_probability = 0.5f}) == 0);
     CHECK(calls({.hidden_size = 5, .num_layers = 1, .dropout_probability = 0.5f}) == 1);
+    CHECK(calls({.hidden_size = 5, .rnn_type = RnnType::gru}) == 1);
+    CHECK(calls({.hidden_size = 5, .rnn_type = RnnType::gru, .reset_after = false}) == 0);
     CHECK(calls({.hidden_size = 5, .truncation = 3}) == 0);
     CHECK(calls({.hidden_size = 5, .truncation = 4}) == 1);
 

@@ -62,9 +62,10 @@ void check_equal_bits(Sound const& x, Sound const& y) {
   CHECK(std::memcmp(other.data(), y.data(), y.size() * sizeof(float)) == 0);
 }
 
-template <RnnType type, class Backend = Cpu>
+template <RnnType type, class Backend = Cpu, bool reset_after = true>
 void check_recurrent() {
-  using Net = Sequential<Rnn{.hidden_size = 9, .num_layers = 2, .rnn_type = type, .output = RnnOutput::last_step}>;
+  using Net = Sequential<Rnn{
+      .hidden_size = 9, .num_layers = 2, .rnn_type = type, .reset_after = reset_after, .output = RnnOutput::last_step}>;
   Network<Net, in, Batch<1>, Backend> net{7};
   for (Sound const& x : small_signals()) {
     std::size_t slow = 0;
@@ -82,6 +83,7 @@ void check_recurrent() {
 TEST_CASE("A recurrent stream keeps out of denormal numbers while its inputs and its state get small") {
   check_recurrent<RnnType::lstm>();
   check_recurrent<RnnType::gru>();
+  check_recurrent<RnnType::gru, Cpu, false>();
   check_recurrent<RnnType::tanh>();
   check_recurrent<RnnType::relu>();
   check_recurrent<RnnType::lstm, CpuFast>();
@@ -138,6 +140,8 @@ TEST_CASE(
   constexpr std::size_t some = steps / 100;  // sums that pass through zero
   check_products<Sequential<Rnn{.hidden_size = 9, .num_layers = 2}>>(*backend, "LSTM", some);
   check_products<Sequential<Rnn{.hidden_size = 9, .num_layers = 2, .rnn_type = RnnType::gru}>>(*backend, "GRU", some);
+  check_products<Sequential<Rnn{.hidden_size = 9, .num_layers = 2, .rnn_type = RnnType::gru, .reset_after = false}>>(
+      *backend, "GRU with the reset before", some);
   check_products<Sequential<Rnn{.hidden_size = 9, .num_layers = 2, .rnn_type = RnnType::tanh}>>(*backend, "tanh", some);
   check_products<Sequential<Rnn{.hidden_size = 9, .num_layers = 2, .rnn_type = RnnType::relu}>>(*backend, "ReLU", 0);
   check_products<Sequential<filter>>(*backend, "a filter", 0);

@@ -144,6 +144,7 @@ struct RandomNetwork {
               .direction_mode = static_cast<DirectionMode>(random.integer(0, 1)),
               .output = static_cast<RnnOutput>(random.integer(0, 2)),
               .truncation = static_cast<std::uint64_t>(random.integer(0, 2))};
+    layer.reset_after = layer.rnn_type != RnnType::gru || layer.hidden_size % 2 == 0;
     if (random.integer(0, 3) == 0) layer.input_mode = InputMode::skip_input, layer.hidden_size = output[1];
     longest = std::max(longest, output[0] * 4 * layer.hidden_size * 2);
     output = layer.output_shape(output);

@@ -128,10 +128,12 @@ TEST_CASE("a network streams only where all of its layers do, whichever comes la
 }
 
 TEST_CASE("backward leaves what forward kept: it gives the same again") {
-  for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::tanh}) {
+  for (auto const& [type, reset_after] : {std::pair{RnnType::lstm, true}, std::pair{RnnType::gru, true},
+                                          std::pair{RnnType::gru, false}, std::pair{RnnType::tanh, true}}) {
     Rnn const layer{.hidden_size = 5,
                     .num_layers = 2,
                     .rnn_type = type,
+                    .reset_after = reset_after,
                     .dropout_probability = 0.5f,
                     .direction_mode = DirectionMode::bi_directional,
                     .output = RnnOutput::layers};

@@ -18,6 +18,16 @@ TEST_CASE("a deep GRU of two directions is the same as a type, as a config and i
                                      Linear{2}>,
                           Shape{7}>();
 }
+TEST_CASE("a GRU that applies its reset gate before the product is the same as a type, as a config and in a file") {
+  test::check_equivalence<Sequential<Rnn{.hidden_size = 9,
+                                         .num_layers = 2,
+                                         .rnn_type = RnnType::gru,
+                                         .reset_after = false,
+                                         .dropout_probability = 0.3f,
+                                         .truncation = 2},
+                                     Linear{2}>,
+                          Shape{5, 4}>();
+}
 TEST_CASE("a plain recurrent layer without W_x is the same as a type, as a config and in a file") {
   test::check_equivalence<Sequential<Rnn{.hidden_size = 4,
                                          .num_layers = 2,

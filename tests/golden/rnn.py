@@ -1,5 +1,7 @@
 """Writes the expected values of tests/layers/rnn_golden.cpp to rnn.txt, computed by PyTorch in float64: python3 rnn.py (needs torch).
 
+PyTorch has no GRU with its reset gate before the product. That one is written out here, and its outputs are compared with onnxruntime's
+GRU with linear_before_reset = 0, in float32 (needs onnx and onnxruntime, too).
 With the path of Juice's mackey-glass-rnn.juice it also prints that network's predictions, which tests/persist/rnn.cpp quotes.
 Everything is in the packed order of cuDNN; PyTorch's gates come in the same order.
 """
@@ -33,11 +35,73 @@ def unpack(module, layers, directions, weights):
     assert weights.numel() == 0
 
 
+class ResetBefore(torch.nn.Module):
+    """A GRU like torch.nn.GRU, but with n = tanh(W x + b_W + R (r h) + b_R)."""
+
+    def __init__(self, features, hidden, num_layers, bidirectional, batch_first):
+        super().__init__()
+        assert batch_first
+        self.hidden, self.layers, self.directions = hidden, num_layers, 2 if bidirectional else 1
+        for layer in range(num_layers):
+            for end in (f"l{layer}", f"l{layer}_reverse")[: self.directions]:
+                columns = features if layer == 0 else self.directions * hidden
+                for name, shape in (("weight_ih", (3 * hidden, columns)), ("weight_hh", (3 * hidden, hidden)), ("bias_ih", 3 * hidden),
+                                    ("bias_hh", 3 * hidden)):
+                    self.register_parameter(f"{name}_{end}", torch.nn.Parameter(torch.zeros(shape)))
+
+    def forward(self, x):
+        last = []
+        for layer in range(self.layers):
+            made = []
+            for d in range(self.directions):
+                w, u, b, c = (getattr(self, f"{name}_l{layer}{'_reverse' if d else ''}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+                h, ys = torch.zeros(len(x), self.hidden), [None] * x.shape[1]
+                for t in reversed(range(x.shape[1])) if d else range(x.shape[1]):
+                    (xr, xz, xn), (ur, uz, un), (cr, cz, cn) = (x[:, t] @ w.T + b).chunk(3, 1), u.chunk(3), c.chunk(3)
+                    r, z = torch.sigmoid(xr + h @ ur.T + cr), torch.sigmoid(xz + h @ uz.T + cz)
+                    n = torch.tanh(xn + (r * h) @ un.T + cn)
+                    h = (1 - z) * n + z * h
+                    ys[t] = h
+                made.append(torch.stack(ys, 1))
+                last.append(h)
+            x = torch.cat(made, 2)
+        return x, torch.stack(last)
+
+
+def by_onnxruntime(module, x):
+    """The same outputs, by one operator of ONNX for each layer. Its gates are in the order z, r, n."""
+    import numpy
+    import onnx
+    import onnxruntime
+    from onnx import helper
+
+    x = x.detach().float().permute(1, 0, 2).numpy()
+    last = []
+    for layer in range(module.layers):
+        ends = [f"l{layer}", f"l{layer}_reverse"][: module.directions]
+
+        def ordered(name):
+            tensors = (getattr(module, f"{name}_{end}").detach() for end in ends)
+            return numpy.stack([torch.cat([t.chunk(3)[i] for i in (1, 0, 2)]).float().numpy() for t in tensors])
+
+        inputs = {"X": x, "W": ordered("weight_ih"), "R": ordered("weight_hh"),
+                  "B": numpy.concatenate([ordered("bias_ih"), ordered("bias_hh")], 1)}
+        node = helper.make_node("GRU", list(inputs), ["Y", "Y_h"], hidden_size=module.hidden, linear_before_reset=0,
+                                direction=("forward", "bidirectional")[module.directions - 1])
+        of = lambda name, shape: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)  # noqa: E731
+        graph = helper.make_graph([node], "gru", [of(k, v.shape) for k, v in inputs.items()], [of("Y", None), of("Y_h", None)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+        y, state = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+        last.append(torch.from_numpy(state))
+        x = y.transpose(0, 2, 1, 3).reshape(*y.shape[:1], y.shape[2], -1)
+    return torch.from_numpy(x.copy()).permute(1, 0, 2), torch.cat(last)
+
+
 def recurrent(kind, features, hidden, layers, directions):
     options = dict(num_layers=layers, bidirectional=directions == 2, batch_first=True)
     if kind in ("relu", "tanh"):
         return torch.nn.RNN(features, hidden, nonlinearity=kind, **options)
-    return {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[kind](features, hidden, **options)
+    return {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "gru_reset_before": ResetBefore}[kind](features, hidden, **options)
 
 
 def golden(out, kind, layers, directions, batch=2, steps=3, features=2, hidden=3):
@@ -46,6 +110,9 @@ def golden(out, kind, layers, directions, batch=2, steps=3, features=2, hidden=3
     unpack(module, layers, directions, numbers(count, 37))
     x = numbers(batch * steps * features, 29).view(batch, steps, features).requires_grad_()
     y, state = module(x)
+    if kind == "gru_reset_before":
+        for mine, theirs in zip((y, state), by_onnxruntime(module, x)):
+            assert (mine - theirs).abs().max() < 1e-6
     last = state[0] if kind == "lstm" else state  # [layers * directions, batch, hidden]
     y.backward(numbers(y.numel(), 23).view_as(y))
     gradient = torch.cat([part.grad.flatten() for part in parts(module, layers, directions)])
@@ -108,5 +175,7 @@ with open(__file__.replace(".py", ".txt"), "w") as file:
         golden(file, kind, 1, 2)
     golden(file, "lstm", 2, 2)
     golden(file, "gru", 2, 2)
+    for layers, directions in ((2, 1), (1, 2), (2, 2)):
+        golden(file, "gru_reset_before", layers, directions)
 if len(sys.argv) > 1:
     print(", ".join(f"{v:.9g}" for v in predictions(sys.argv[1]).tolist()))

@@ -6,6 +6,7 @@ using namespace coldpress::test;
 TEST_CASE("networks of sequences over linked kernels have the bits of those that are compiled in") {
   check_forms<Sequential<Convolution{.num_output = 6, .filter_shape = 3, .dilation = 2}, TanH{},
                          Rnn{.hidden_size = 9, .num_layers = 2}, LayerNormalization{},
+                         Rnn{.hidden_size = 5, .rnn_type = RnnType::gru, .reset_after = false},
                          Rnn{.hidden_size = 5, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{2}>,
               Shape{6, 3}, MeanSquaredError{}, RMSprop{.learning_rate = 0.001f},
               SolverOptions{.weight_decay = 0.01f, .accumulate = 2}>();

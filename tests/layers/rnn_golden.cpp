@@ -41,18 +41,24 @@ double excess(auto const& values, std::vector<double> const& wanted) {
   return test::excess(values, wanted, 12) / scale;
 }
 
-template <class Backend, RnnType type, Index layers, DirectionMode directions>
+template <class Backend, RnnType type, Index layers, DirectionMode directions, bool reset_after = true>
 void check(Golden const& golden) {
   using T = typename Backend::Scalar;
-  static constexpr Rnn all{.hidden_size = 3, .num_layers = layers, .rnn_type = type, .direction_mode = directions};
+  static constexpr Rnn all{.hidden_size = 3,
+                           .num_layers = layers,
+                           .rnn_type = type,
+                           .reset_after = reset_after,
+                           .direction_mode = directions};
   static constexpr Rnn last{.hidden_size = 3,
                             .num_layers = layers,
                             .rnn_type = type,
+                            .reset_after = reset_after,
                             .direction_mode = directions,
                             .output = RnnOutput::last_step};
   static constexpr Rnn each{.hidden_size = 3,
                             .num_layers = layers,
                             .rnn_type = type,
+                            .reset_after = reset_after,
                             .direction_mode = directions,
                             .output = RnnOutput::layers};
   auto net = network<Backend, all>();
@@ -81,6 +87,9 @@ void check_all() {
   check<Backend, gru, 2, uni_directional>(Golden{"gru_2_1"});
   check<Backend, gru, 1, bi_directional>(Golden{"gru_1_2"});
   check<Backend, gru, 2, bi_directional>(Golden{"gru_2_2"});
+  check<Backend, gru, 2, uni_directional, false>(Golden{"gru_reset_before_2_1"});
+  check<Backend, gru, 1, bi_directional, false>(Golden{"gru_reset_before_1_2"});
+  check<Backend, gru, 2, bi_directional, false>(Golden{"gru_reset_before_2_2"});
   check<Backend, relu, 2, uni_directional>(Golden{"relu_2_1"});
   check<Backend, relu, 1, bi_directional>(Golden{"relu_1_2"});
   check<Backend, RnnType::tanh, 2, uni_directional>(Golden{"tanh_2_1"});

@@ -7,6 +7,8 @@ namespace {
 
 constexpr Rnn lstm{.hidden_size = 9, .num_layers = 2};
 constexpr Rnn gru{.hidden_size = 18, .num_layers = 2, .rnn_type = RnnType::gru};
+constexpr Rnn reset_before{.hidden_size = 18, .num_layers = 2, .rnn_type = RnnType::gru, .reset_after = false};
+constexpr Rnn narrow{.hidden_size = 7, .rnn_type = RnnType::gru, .reset_after = false};
 constexpr Rnn plain{.hidden_size = 5, .rnn_type = RnnType::relu};
 constexpr Rnn dropping{.hidden_size = 4, .num_layers = 2, .dropout_probability = 0.5f};
 constexpr Rnn dropping_alone{.hidden_size = 4, .dropout_probability = 0.5f};
@@ -53,10 +55,11 @@ void check_streams() {
 }
 
 /// Gradients of Σ dy y where each part of a sequence starts from a state that is held fast, by central differences.
-template <RnnType type>
+template <RnnType type, bool reset_after = true>
 void check_truncation() {
   constexpr Index steps = 8, batch = 2;
-  static constexpr Rnn layer{.hidden_size = 2, .num_layers = 2, .rnn_type = type, .truncation = 3};
+  static constexpr Rnn layer{
+      .hidden_size = 2, .num_layers = 2, .rnn_type = type, .reset_after = reset_after, .truncation = 3};
   using Whole = Net<layer, Shape{steps, 2}, Reference<double>>;
   using Step = Net<layer, Shape{2}, Reference<double>>;
   auto const whole = weighted<Whole>();
@@ -118,12 +121,15 @@ auto trained(Network const& network, std::vector<float> const& x, std::uint64_t 
 TEST_CASE("a stream gives the bits of the whole sequence, in parts of any length, until reset") {
   check_streams<lstm>();
   check_streams<gru>();
+  check_streams<reset_before>();
+  check_streams<narrow>();
   check_streams<plain>();
 }
 
 TEST_CASE("what flows back through time is cut where truncation says") {
   check_truncation<RnnType::lstm>();
   check_truncation<RnnType::gru>();
+  check_truncation<RnnType::gru, false>();
   check_truncation<RnnType::tanh>();
 }
 

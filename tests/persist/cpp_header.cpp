@@ -69,7 +69,8 @@ namespace {
 constexpr auto with_loss = graph([](auto x, auto labels) {
   auto const scores = x | Linear{3} | name("scores");
   apply(SoftmaxLoss{}, scores, labels);
-  return scores + (x | Rnn{.hidden_size = 3, .rnn_type = RnnType::gru, .output = RnnOutput::last_step});
+  return scores +
+         (x | Rnn{.hidden_size = 3, .rnn_type = RnnType::gru, .reset_after = false, .output = RnnOutput::last_step});
 });
 }  // namespace
 
@@ -79,7 +80,7 @@ TEST_CASE("branches are a function, without losses and their inputs") {
             "inline constexpr auto network = coldpress::graph([](auto data) {\n"
             "  auto const scores = data | coldpress::Linear{.output_size = 3} | coldpress::name(\"scores\");\n"
             "  auto const rnn1 = data\n"
-            "      | coldpress::Rnn{.hidden_size = 3, .rnn_type = coldpress::RnnType::gru, "
+            "      | coldpress::Rnn{.hidden_size = 3, .rnn_type = coldpress::RnnType::gru, .reset_after = false, "
             ".output = coldpress::RnnOutput::last_step};\n"
             "  return scores + rnn1;\n"
             "});\n"));

@@ -151,6 +151,7 @@ TEST_CASE("a file of ours says {steps, features}") {
 
 TEST_CASE("what Juice's recurrent layers cannot be is not written for Juice") {
   for (Rnn const& layer : {Rnn{}, Rnn{.output = RnnOutput::layers, .truncation = 3},
+                           Rnn{.rnn_type = RnnType::gru, .reset_after = false, .output = RnnOutput::layers},
                            Rnn{.direction_mode = DirectionMode::bi_directional, .output = RnnOutput::layers}}) {
     SequentialConfig net;
     net.add_input("x", {10, 1, 1}).add_layer({"r", layer});
@@ -164,7 +165,9 @@ TEST_CASE("what Juice's recurrent layers cannot be is not written for Juice") {
       bool const both_ways = layer.direction_mode == DirectionMode::bi_directional;
       CHECK(contains(error.what(),
                      both_ways ? "Juice's recurrent layers have one direction"
-                               : "Juice's recurrent layers output {hidden, layers} and do not truncate gradients"));
+                     : !layer.reset_after
+                         ? "Juice's GRUs apply the reset gate after the product"
+                         : "Juice's recurrent layers output {hidden, layers} and do not truncate gradients"));
     }
   }
 }
@@ -192,6 +195,10 @@ TEST_CASE("the kinds of recurrent layers are read as Juice spells them, and its 
   CHECK_THROWS_AS(type_of(juice_text("[1, 10, 1]", 580, "LSTM", ", directionMode = \"Both\"")), ConfigError);
   CHECK_THROWS_AS(type_of(juice_text("[1, 10, 1]", 580, "LSTM", ", dropoutProbability = 1")), ConfigError);
   CHECK_THROWS_AS(type_of(juice_text("[1, 10, 1]", 581)), ConfigError);
+  CHECK(type_of(juice_text("[1, 10, 1]", gru, "GRU")).reset_after);
+  CHECK_FALSE(type_of(juice_text("[1, 10, 1]", gru, "GRU", ", resetAfter = false")).reset_after);
+  CHECK_THROWS_WITH(type_of(juice_text("[1, 10, 1]", 580, "LSTM", ", resetAfter = false")),
+                    Catch::Contains("only a GRU can be without reset_after"));
 }
 
 }  // namespace

@@ -74,10 +74,11 @@ using Images = Sequential<Convolution{.num_output = 7, .filter_shape = 2}, Pooli
                           Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, ReLU{}, BatchNormalization{},
                           Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 5, .filter_shape = 2},
                           Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 1}, LRN{}, Linear{10}>;
-template <RnnType type>
+template <RnnType type, bool reset_after = true>
 using Steps = Sequential<Rnn{.hidden_size = 19,
                              .num_layers = 2,
                              .rnn_type = type,
+                             .reset_after = reset_after,
                              .dropout_probability = 0.2f,
                              .direction_mode = DirectionMode::bi_directional},
                          Convolution{.num_output = 9, .filter_shape = 2}, LayerNormalization{}, Linear{3}>;
@@ -91,6 +92,7 @@ TEST_CASE("every pass of dense, image and recurrent layers has the bits of one t
   check_passes<Images, Shape{3, 9, 8}>();
   check_passes<Steps<RnnType::lstm>, Shape{5, 6}>();
   check_passes<Steps<RnnType::gru>, Shape{5, 6}>();
+  check_passes<Steps<RnnType::gru, false>, Shape{5, 6}>();
   check_passes<Steps<RnnType::tanh>, Shape{5, 6}>();
 }
 

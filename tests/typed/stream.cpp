@@ -56,6 +56,7 @@ TEST_CASE("blocks of any size give the bits of single steps and of the whole seq
 TEST_CASE("... recurrent layers") {
   check<Sequential<Rnn{.hidden_size = 10, .num_layers = 2}, Convolution{.num_output = 2, .filter_shape = 1}>, 1>();
   check<Sequential<Rnn{.hidden_size = 18, .rnn_type = RnnType::gru}, TanH{}>, 3>();
+  check<Sequential<Rnn{.hidden_size = 18, .num_layers = 2, .rnn_type = RnnType::gru, .reset_after = false}>, 2>();
   check<Sequential<Rnn{.hidden_size = 7, .num_layers = 3, .rnn_type = RnnType::relu}>, 2>();
 }
 TEST_CASE("... branches, gates and joins") { check<Graph<wavenet>, 1>(); }

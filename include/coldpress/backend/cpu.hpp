@@ -73,7 +73,12 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
   void weight_gradient(X x, DY dy, Sink const& sink) const {
-    auto const epilogue = cpu::epilogue_of(sink, pitch(dy.columns));
+    weight_gradient(x, dy, sink, pitch(dy.columns));
+  }
+  /// The same with rows of the sink that are row_pitch apart.
+  template <class X, class DY, class Sink>
+  void weight_gradient(X x, DY dy, Sink const& sink, Index row_pitch) const {
+    auto const epilogue = cpu::epilogue_of(sink, row_pitch);
     cpu::either(
         cpu::is_one(dy.columns),
         [&] {
@@ -337,20 +342,19 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   /// All time steps of one part of a recurrent layer: h, and in r.kept what backward needs.
   template <bool fast = false, class R>
   COLDPRESS_INLINE void recurrent(R const& r, float const* weights) const {
-    cpu::with_gates(cpu::type_of(r), [&](auto gates) COLDPRESS_INLINE_LAMBDA {
-      if (r.x.samples == 1) return cpu::recurrent<gates, fast>(r, weights);
+    cpu::with_cell(cpu::cell_of(r), [&](auto cell) COLDPRESS_INLINE_LAMBDA {
+      if (r.x.samples == 1) return cpu::recurrent<cell, fast>(r, weights);
       each_samples(r, [&](Index first, Index count) {
         auto const some = r.some(first, count);
         if (some.x.samples == 1) __builtin_unreachable();
-        cpu::recurrent<gates, fast>(some, weights);
+        cpu::recurrent<cell, fast>(some, weights);
       });
     });
   }
   /// A block of a stream's steps of one layer.
   template <bool fast = false, class R>
   COLDPRESS_INLINE void recurrent(SignalRecurrence<R> const& s) const {
-    cpu::with_gates(cpu::type_of(s.r),
-                    [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent_signal<gates, fast>(s); });
+    cpu::with_cell(cpu::cell_of(s.r), [&](auto cell) COLDPRESS_INLINE_LAMBDA { cpu::recurrent_signal<cell, fast>(s); });
   }
   /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
   /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is
@@ -362,10 +366,10 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     transpose(w.hidden, w.gates * r.units(),
               weights + recurrent_part(w, r.part) + w.inputs(r.part) * recurrent_pitch(w), recurrent_pitch(w), scratch,
               pitch(w.hidden));
-    cpu::with_gates(cpu::type_of(r), [&](auto gates) COLDPRESS_INLINE_LAMBDA {
+    cpu::with_cell(cpu::cell_of(r), [&](auto cell) COLDPRESS_INLINE_LAMBDA {
       each_samples(r, [&](Index first, Index count) {
-        cpu::recurrent_gradient<gates>(r.some(first, count), cpu::hidden_of(r), scratch, upper.some(first, count),
-                                       truncation);
+        cpu::recurrent_gradient<cell>(r.some(first, count), cpu::hidden_of(r), scratch, upper.some(first, count),
+                                      truncation);
       });
     });
   }
@@ -410,10 +414,22 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           Rows<float const, Index, std::remove_const_t<decltype(inputs)>>{r.x.data, rows, inputs, r.x.sample_pitch},
           of_x, row(0));
     }
-    weight_gradient(
-        Rows<float const, Index, std::remove_const_t<decltype(hidden)>>{r.h.data + h_from * r.h.sample_pitch, later,
-                                                                        hidden, r.h.sample_pitch},
-        Gradients{of_h.row(to), later, columns, pitch}, row(inputs));
+    using States = Rows<float const, Index, std::remove_const_t<decltype(hidden)>>;
+    States const before{r.h.data + h_from * r.h.sample_pitch, later, hidden, r.h.sample_pitch};
+    cpu::either(
+        cpu::is_reset_before(cpu::cell_of(r)),
+        [&] {  // n is a product with r∘h, not with h
+          Index const gates = 2 * r.units();
+          auto const reset = r.reset_state();
+          weight_gradient(before, Rows<float const>{of_h.row(to), later, gates, pitch}, row(inputs),
+                          recurrent_pitch(w));
+          weight_gradient(States{reset.data + to * reset.sample_pitch, later, hidden, reset.sample_pitch},
+                          Rows<float const>{of_h.row(to) + gates, later, r.units(), pitch}, row(inputs).at(gates),
+                          recurrent_pitch(w));
+        },
+        [&] {
+          weight_gradient(before, Gradients{of_h.row(to), later, columns, pitch}, row(inputs));
+        });
     float* const sums = scratch;  // summed once, because a pass over the gradients costs as much as reading them
     sum_rows(Rows<float const>{r.gradients.data, rows, skipped + columns, pitch}, GradientSink<float>{sums});
     cpu::apply_gradient(row(inputs + w.hidden), sums, columns);

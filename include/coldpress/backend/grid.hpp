@@ -325,14 +325,18 @@ struct Grid : grid::ThreadGroup, GridLayout {
   constexpr void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     RecurrentWeights const& w = r.weights;
     Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
-    auto const gradient = [&](bool of_h, Index columns, Index terms, Index offset) {
-      Sink const to = sink.at(offset);
-      grid::multiply<64>(*this, {.count = 1, .m = rows, .n = columns, .k = terms, .kind = kind_of(sink)},
-                         grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
+    // Those of the matrices' rows from `first` to `last`.
+    auto const gradient = [&](bool of_h, Index first, Index last, grid::Before const& before, Index terms) {
+      Index const columns = of_h ? w.hidden : inputs;
+      Sink const to = sink.at(w.matrices(r.part) + (of_h ? rows * inputs : 0) + first * columns);
+      grid::multiply<64>(*this, {.count = 1, .m = last - first, .n = columns, .k = terms, .kind = kind_of(sink)},
+                         grid::GatesByUnit{{r, of_h}, first}, before,
                          [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
     };
-    if (inputs > 0) gradient(false, inputs, all, w.matrices(r.part));
-    gradient(true, w.hidden, all - samples, w.matrices(r.part) + rows * inputs);
+    if (inputs > 0) gradient(false, 0, rows, {r, r.x}, all);
+    Index const direct = resets_before(r.type, r.reset_after) ? 2 * w.hidden : rows;  // those that multiply h itself
+    gradient(true, 0, direct, {r, r.h}, all - samples);
+    if (direct < rows) gradient(true, direct, rows, {r, r.reset_state(), 1}, all - samples);
     for (bool of_h : {false, true}) {
       Sink const to = sink.at(w.matrices(w.parts()) + (2 * r.part + (of_h ? 1 : 0)) * rows);
       grid::GatesByStep const gates{{r, of_h}};

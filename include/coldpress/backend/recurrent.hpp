@@ -9,12 +9,40 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
+/// What the units of a part compute in a step. A GRU that multiplies h by its reset gate before the product does so in
+/// two passes over its units, since no n is known before r∘h of all units: the first one is for r and z.
+enum class Cell { plain, lstm, gru, reset_before, reset_before_gates, reset_before_value };
+
+constexpr Cell cell_of(RnnType type, bool reset_after) {
+  return type == RnnType::lstm              ? Cell::lstm
+         : type != RnnType::gru             ? Cell::plain
+         : resets_before(type, reset_after) ? Cell::reset_before
+                                            : Cell::gru;
+}
+
 /// The sums of a unit: one per gate, but two for the new value of a GRU, whose recurrent part is first multiplied by r.
 /// The terms of x are added to the first sums, the terms of h to the last.
-template <int gates>
+template <Cell cell>
 struct Sums {
+  static constexpr int gates = cell == Cell::lstm                                ? 4
+                               : cell == Cell::gru || cell == Cell::reset_before ? 3
+                               : cell == Cell::reset_before_gates                ? 2
+                                                                                 : 1;
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
+  /// The first of these gates in the rows for x, and in those for h (Layout::recurrent_offset).
+  static constexpr int of_x = cell == Cell::reset_before_gates, of_h = cell == Cell::reset_before_value ? 2 : 0;
 };
+
+/// Calls f(cell) for each pass over the units.
+template <Cell cell, class F>
+COLDPRESS_INLINE void each_pass(F f) {
+  if constexpr (cell == Cell::reset_before) {
+    f(std::integral_constant<Cell, Cell::reset_before_gates>{});
+    f(std::integral_constant<Cell, Cell::reset_before_value>{});
+  } else {
+    f(std::integral_constant<Cell, cell>{});
+  }
+}
 
 /// In inference every sum begins with 2^-56, which is too small to change a sum that matters, but keeps values after
 /// silence from becoming denormal numbers, with which processors take longer. In training and in ReLU units sums begin
@@ -29,13 +57,13 @@ COLDPRESS_INLINE V smallest_factor_of(RecurrentStep const& s) {
 }
 
 /// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
-template <int gates, bool fast, class V, int count>
+template <Cell cell, bool fast, class V, int count>
 COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, V (&z)[count]) {
   Index const left = s.writable - column;
   float* const kept = s.kept + row * s.kept_pitch + column;
   auto const keep = [&](auto slot, V v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
   V y;
-  if constexpr (gates == 4) {
+  if constexpr (cell == Cell::lstm) {
     V const before = s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{};
     V const i = in_register(sigmoid<fast>(z[0])), f = in_register(sigmoid<fast>(z[1])),
             g = in_register(tanh<fast>(z[2]));
@@ -44,7 +72,18 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
     y = o * t;
     store(s.next_cell + row * s.next_cell_pitch + column, c);
     if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
-  } else if constexpr (gates == 3) {
+  } else if constexpr (cell == Cell::reset_before_gates) {
+    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
+    V const r = in_register(sigmoid<fast>(z[0])), u = in_register(sigmoid<fast>(z[1]));
+    if (s.keeps) keep(Int<1>{}, r);
+    keep(Int<2>{}, u), keep(Int<3>{}, r * before);
+    return;
+  } else if constexpr (cell == Cell::reset_before_value) {
+    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
+    V const n = tanh<fast>(z[0]);
+    y = fma(load<V>(kept + 2 * s.units), before - n, n);
+    if (s.keeps) keep(Int<0>{}, n);
+  } else if constexpr (cell == Cell::gru) {
     V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
     V const r = in_register(sigmoid<fast>(z[1])), u = in_register(sigmoid<fast>(z[2])),
             n = tanh<fast>(fma(r, z[3], z[0]));
@@ -62,10 +101,11 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
 
 /// Computes one vector of units of h samples. Each sum is b_W + b_R, then the terms of x, then those of h. There are
 /// `parts` partial sums (of the terms k = p, p + parts, ...), which are added at the end.
-template <int gates, bool fast, int h, int parts, class V>
+template <Cell cell, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
-  constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
-  V const smallest = splat<V>(s.keeps || (gates == 1 && s.type == RnnType::relu) ? 0.f : smallest_sum);
+  using Sums = cpu::Sums<cell>;
+  constexpr int gates = Sums::gates, count = Sums::count, recurrent = Sums::recurrent;
+  V const smallest = splat<V>(s.keeps || (cell == Cell::plain && s.type == RnnType::relu) ? 0.f : smallest_sum);
   V sum[parts][h][count];
   for_constants<parts * h * count>(
       [&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n / (h * count)][n / count % h][n % count] = smallest; });
@@ -75,8 +115,9 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     float const* const bias = matrix + (s.inputs + s.hidden) * s.pitch;
     V b[count];
     for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = smallest; });
-    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] += weight(bias, q); });
-    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
+    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] += weight(bias + Sums::of_x * s.units, q); });
+    for_constants<gates>(
+        [&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch + Sums::of_h * s.units, q); });
     for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
   }
   // `flushes` says whether small values of `left` are taken as zero.
@@ -103,14 +144,18 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     });
   };
   if (s.inputs > 0) {
-    add(s.x, s.x_pitch, s.inputs, matrix, Int<0>{}, Int<!has_fma>{});
+    add(s.x, s.x_pitch, s.inputs, matrix + Sums::of_x * s.units, Int<0>{}, Int<!has_fma>{});
   } else {
     for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       V const x = load_row<V>(s.x + (row + i) * s.x_pitch + column, s.hidden - column);
       for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
     });
   }
-  if (s.h) add(s.h, s.h_pitch, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{}, Int<0>{});
+  if (s.h) {
+    bool constexpr is_reset = cell == Cell::reset_before_value;
+    add(is_reset ? s.kept + 3 * s.units : s.h, is_reset ? s.kept_pitch : s.h_pitch, s.hidden,
+        matrix + s.inputs * s.pitch + Sums::of_h * s.units, Int<recurrent>{}, Int<0>{});
+  }
 
   V done[h][count];  // a copy, because an indexed `sum` would be in memory
   for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
@@ -118,13 +163,13 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     done[i][q] = sum[0][i][q];
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
   });
-  for (int i = 0; i < h; ++i) activate<gates, fast>(s, row + i, column, done[i]);
+  for (int i = 0; i < h; ++i) activate<cell, fast>(s, row + i, column, done[i]);
 }
 /// The same, but not inlined, so that one copy serves every shape.
-template <int gates, bool fast, int h, int parts>
+template <Cell cell, bool fast, int h, int parts>
 __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
   RecurrentStep const s = step;  // stores cannot change a copy
-  recurrent_block<gates, fast, h, parts, Vector>(s, row, column);
+  recurrent_block<cell, fast, h, parts, Vector>(s, row, column);
 }
 
 /// Copies the new h of `samples` samples to where it is carried, if it is not there already.
@@ -137,28 +182,32 @@ COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
 }
 /// A step of one sample, summed in two chains. It is inlined because, where the compiler knows the shapes, a stream's
 /// step consists of little else.
-template <int gates, bool fast, class V>
+template <Cell cell, bool fast, class V>
 COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
-  for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<gates, fast, 1, 2, V>(s, 0, column);
+  each_pass<cell>([&](auto pass) COLDPRESS_INLINE_LAMBDA {
+    for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<pass, fast, 1, 2, V>(s, 0, column);
+  });
 }
 /// Whether the units fit into one narrow vector. Not if values are kept, because backward reads them in whole vectors.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
 /// All steps of one part of the layer.
-template <int gates, bool fast>
+template <Cell cell, bool fast>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
   RecurrentStep s = first_step(r, weights);
   for (Index n = 0; n < r.x.steps; ++n) {
     if (n > 0) s.take(r, n);
     if (r.x.samples > 1) {
-      for (Index column = 0; column < s.hidden; column += lanes) {
-        split<most>(r.x.samples, [&](Index row, auto h)
-                                     COLDPRESS_INLINE_LAMBDA { recurrent_tile<gates, fast, h, 1>(s, row, column); });
-      }
+      each_pass<cell>([&](auto pass) COLDPRESS_INLINE_LAMBDA {
+        for (Index column = 0; column < s.hidden; column += lanes) {
+          split<most>(r.x.samples, [&](Index row, auto h)
+                                       COLDPRESS_INLINE_LAMBDA { recurrent_tile<pass, fast, h, 1>(s, row, column); });
+        }
+      });
     } else if (is_narrow(s)) {
-      recurrent_step<gates, fast, Narrow>(s);
+      recurrent_step<cell, fast, Narrow>(s);
     } else {
-      recurrent_step<gates, fast, Vector>(s);
+      recurrent_step<cell, fast, Vector>(s);
     }
   }
   carry(s, r.x.samples);
@@ -176,10 +225,12 @@ struct GateDerivatives {
 };
 
 /// Computes the gradients of the sums from the gradient of h, for one vector of units. On entry the last sum holds the
-/// following step's product with W_h. Behind the sums, the direct gradient of the step before is stored.
-template <int gates>
+/// following step's product with W_h. Behind the sums, the direct gradient of the step before is stored. The passes of
+/// a GRU with the reset before go the other way round: those for r have the gradient of r∘h in the last sum on entry.
+template <Cell cell>
 COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index column) {
-  constexpr int count = Sums<gates>::count;
+  constexpr bool resets = cell == Cell::reset_before_gates || cell == Cell::reset_before_value;
+  constexpr int count = Sums < resets ? Cell::reset_before : cell > ::count;
   Index const left = s.hidden - column;
   float* const gradients = s.gradients + row * s.gradients_pitch + column;
   auto const kept = [&](int n)
@@ -188,12 +239,20 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
   auto const row_of = [&](float const* p, Index pitch)
                           COLDPRESS_INLINE_LAMBDA { return p ? load_row(p + row * pitch + column, left) : Vector{}; };
   Vector const one = splat(1), before = row_of(s.before, s.before_pitch);
+  if constexpr (cell == Cell::reset_before_gates) {
+    auto const given = [&](int n) COLDPRESS_INLINE_LAMBDA { return load(gradients + n * s.units); };
+    Vector const r = kept(1), d = given(3);
+    put(1, d * before * (r * (one - r)));
+    put(3, given(0));
+    put(4, fma(d, r, given(4)));
+    return;
+  }
   Vector dh = row_of(s.upper, s.upper_pitch), carried{};
   if (s.after) {
     dh += load(gradients + (count - 1) * s.units);
-    if constexpr (gates > 1) carried = load(s.after + row * s.gradients_pitch + column + count * s.units);
+    if constexpr (cell != Cell::plain) carried = load(s.after + row * s.gradients_pitch + column + count * s.units);
   }
-  if constexpr (gates == 4) {
+  if constexpr (cell == Cell::lstm) {
     Vector const i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(5);
     Vector const dy = dh * o, dc = fma(dy, fma(-t, t, one), carried), di = dc * i, df = dc * f;
     put(0, di * g * (one - i));
@@ -201,7 +260,13 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
     put(2, di * fma(-g, g, one));
     put(3, dy * t * (one - o));
     put(4, df);
-  } else if constexpr (gates == 3) {
+  } else if constexpr (cell == Cell::reset_before_value) {
+    Vector const n = kept(0), u = kept(2);
+    dh += carried;
+    put(0, dh * (one - u) * fma(-n, n, one));
+    put(2, dh * (before - n) * (u * (one - u)));
+    put(4, dh * u);
+  } else if constexpr (cell == Cell::gru) {
     Vector const n = kept(0), r = kept(1), u = kept(2), m = kept(3);
     dh += carried;
     Vector const dn = dh * (one - u) * fma(-n, n, one);
@@ -218,12 +283,14 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
 
 /// The gradients of all sums, from the last step to the first. `size` is the number of units, `hidden` W_h transposed,
 /// {gates of units, padded size}. `upper` has all steps, or only the one that is computed last.
-template <int gates, class Hidden>
+template <Cell cell, class Hidden>
 void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hidden,
                         Sequence<float const> const& upper, Index truncation) {
-  constexpr int count = Sums<gates>::count;
+  using Sums = cpu::Sums<cell>;
+  constexpr int count = Sums::count;
+  constexpr bool resets = cell == Cell::reset_before;  // then r and z alone multiply h itself
   RecurrentWeights const& w = r.weights;
-  Index const units = r.units(), steps = r.x.steps, depth = gates * units;
+  Index const units = r.units(), steps = r.x.steps, depth = (resets ? 2 : Sums::gates) * units;
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
@@ -237,25 +304,36 @@ void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hi
                       .kept_pitch = r.kept.sample_pitch,
                       .upper_pitch = upper.sample_pitch,
                       .y_pitch = r.h.sample_pitch,
-                      .before_pitch = gates == 4 ? r.kept.sample_pitch : r.h.sample_pitch,
+                      .before_pitch = cell == Cell::lstm ? r.kept.sample_pitch : r.h.sample_pitch,
                       .hidden = w.hidden,
                       .units = units,
                       .rectified = r.type == RnnType::relu};
     if (from_end < upper.steps) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
-    if (n > 0) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
+    if (n > 0) s.before = cell == Cell::lstm ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
     if (!cut) {
-      multiply(r.x.samples, size, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, hidden,
+      multiply(r.x.samples, size, depth, {s.after + Sums::recurrent * units, s.gradients_pitch, 1}, hidden,
                Layout::pitch(w.hidden),
                Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
     }
-    for (Index i = 0; i < r.x.samples; ++i) {
-      Index column = 0;
-      for (; column < w.hidden; column += lanes) derivatives<gates>(s, i, column);
-      for (; column < units; column += lanes) {  // products read whole rows
-        for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
-          store(s.gradients + i * s.gradients_pitch + q * units + column, Vector{});
-        });
+    auto const derive = [&](auto pass) COLDPRESS_INLINE_LAMBDA {
+      for (Index i = 0; i < r.x.samples; ++i) {
+        Index column = 0;
+        for (; column < w.hidden; column += lanes) derivatives<pass>(s, i, column);
+        for (; column < units; column += lanes) {  // products read whole rows
+          for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
+            store(s.gradients + i * s.gradients_pitch + q * units + column, Vector{});
+          });
+        }
       }
+    };
+    if constexpr (resets) {
+      derive(std::integral_constant<Cell, Cell::reset_before_value>{});
+      multiply(r.x.samples, size, units, {s.gradients, s.gradients_pitch, 1},
+               hidden + 2 * units * Layout::pitch(w.hidden), Layout::pitch(w.hidden),
+               Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
+      derive(std::integral_constant<Cell, Cell::reset_before_gates>{});
+    } else {
+      derive(std::integral_constant<Cell, cell>{});
     }
   }
 }
@@ -282,14 +360,19 @@ inline void copy(Sequence<float const> const& from, Sequence<float> const& to, b
   }
 }
 
-/// The type of a recurrent layer, ...
+/// What a recurrent layer computes, ...
 template <class R>
-constexpr auto type_of(R const& r) {
+constexpr auto cell_of(R const& r) {
   if constexpr (requires { R::Known::value; }) {
-    return std::integral_constant<RnnType, R::Known::value.type>{};
+    return std::integral_constant<Cell, cell_of(R::Known::value.type, R::Known::value.reset_after)>{};
   } else {
-    return r.type;
+    return cell_of(r.type, r.reset_after);
   }
+}
+constexpr bool is_reset_before(Cell cell) { return cell == Cell::reset_before; }
+template <Cell cell>
+constexpr auto is_reset_before(std::integral_constant<Cell, cell>) {
+  return std::bool_constant<cell == Cell::reset_before>{};
 }
 template <class R>
 constexpr bool knows_weights = requires {
@@ -330,51 +413,54 @@ constexpr auto inputs_of(R const& r) {
     return r.weights.inputs(r.part);
   }
 }
-/// Calls f(the number of gates).
+/// Calls f(the cell as a constant).
 template <class F>
-COLDPRESS_INLINE void with_gates(RnnType type, F f) {
-  type == RnnType::lstm ? f(Int<4>{}) : type == RnnType::gru ? f(Int<3>{}) : f(Int<1>{});
+COLDPRESS_INLINE void with_cell(Cell cell, F f) {
+  cell == Cell::lstm           ? f(std::integral_constant<Cell, Cell::lstm>{})
+  : cell == Cell::gru          ? f(std::integral_constant<Cell, Cell::gru>{})
+  : cell == Cell::reset_before ? f(std::integral_constant<Cell, Cell::reset_before>{})
+                               : f(std::integral_constant<Cell, Cell::plain>{});
 }
-template <RnnType type, class F>
-COLDPRESS_INLINE void with_gates(std::integral_constant<RnnType, type>, F f) {
-  f(Int<gates_of(type)>{});
+template <Cell cell, class F>
+COLDPRESS_INLINE void with_cell(std::integral_constant<Cell, cell> known, F f) {
+  f(known);
 }
 
 /// A sequence of a single step of one sample.
-template <int gates, class V>
+template <Cell cell, class V>
 void whole_recurrent_step(void const* step) {
   auto const& s = *static_cast<RecurrentStep const*>(step);
-  recurrent_step<gates, false, V>(s);
+  recurrent_step<cell, false, V>(s);
   carry(s, 1);
 }
 template <class = void>
 Kernel kernel_of(RecurrentStep const& s) {
   Kernel kernel = nullptr;
-  with_gates(s.type, [&](auto gates) {
-    kernel = is_narrow(s) ? whole_recurrent_step<gates, Narrow> : whole_recurrent_step<gates, Vector>;
+  with_cell(cell_of(s), [&](auto cell) {
+    kernel = is_narrow(s) ? whole_recurrent_step<cell, Narrow> : whole_recurrent_step<cell, Vector>;
   });
   return kernel;
 }
 
 /// A block of a stream's steps.
-template <int gates, bool fast, class R>
+template <Cell cell, bool fast, class R>
 COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
   Recurrence<float> r = s.r;
   Index const steps = s.clock->steps;
   r.x.steps = steps;
   if (s.x.data && !s.rows) r.x.data = s.x.row(0);
   if (s.rows) transpose(s.x.features, steps, s.x.row(0), s.x.pitch, s.rows, r.x.step_pitch);
-  recurrent<gates, fast>(r, s.weights);
+  recurrent<cell, fast>(r, s.weights);
   if (s.y.data) transpose(steps, r.h.columns, r.h.data, r.h.step_pitch, s.y.row(0), s.y_distance);
 }
-template <int gates, class R>
+template <Cell cell, class R>
 void whole_recurrent_signal(void const* step) {
-  recurrent_signal<gates, false>(*static_cast<SignalRecurrence<R> const*>(step));
+  recurrent_signal<cell, false>(*static_cast<SignalRecurrence<R> const*>(step));
 }
 template <class R>
 Kernel kernel_of(SignalRecurrence<R> const& s) {
   Kernel kernel = nullptr;
-  with_gates(s.r.type, [&](auto gates) { kernel = whole_recurrent_signal<gates, R>; });
+  with_cell(cell_of(s.r.type, s.r.reset_after), [&](auto cell) { kernel = whole_recurrent_signal<cell, R>; });
   return kernel;
 }
 

@@ -13,6 +13,7 @@ namespace coldpress::detail {
 template <class Real>
 void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
   Index const gates = r.weights.gates, hidden = r.weights.hidden, units = r.units();
+  bool const before_product = resets_before(r.type, r.reset_after);
   PackedPart<Real const> const w{r.weights, r.part, weights};
   for (Index n = 0; n < r.x.steps; ++n) {
     for (Index i = 0; i < r.x.samples; ++i) {
@@ -21,17 +22,24 @@ void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
       Real const* const x = r.x.at(t, i);
       Real const* const before = n > 0 ? r.h.at(r.step(n - 1), i) : state;
       Real* const kept = r.kept.at(t, i);
+      auto const add = [&](Real* z, Index q, Index u, Real const* given) {
+        Index const row = q * hidden + u;
+        Real from_x = w.bias_x[row], from_h = w.bias_h[row];
+        if (w.inputs == 0) from_x += x[u];
+        for (Index k = 0; k < w.inputs; ++k) from_x += w.of_x[row * w.inputs + k] * x[k];
+        for (Index k = 0; given && k < hidden; ++k) from_h += w.of_h[row * hidden + k] * given[k];
+        z[sum_of_x(gates, q)] += from_x;
+        z[sum_of_h(gates, q)] += from_h;
+      };
+      for (Index u = 0; before_product && u < hidden; ++u) {  // r∘h of all units comes before any n
+        Real z[4] = {};
+        add(z, 0, u, before);
+        kept[units + u] = Math<Real>::sigmoid(z[1]);
+        kept[3 * units + u] = before ? kept[units + u] * before[u] : 0;
+      }
       for (Index u = 0; u < hidden; ++u) {
         Real z[4] = {};
-        for (Index q = 0; q < gates; ++q) {
-          Index const row = q * hidden + u;
-          Real from_x = w.bias_x[row], from_h = w.bias_h[row];
-          if (w.inputs == 0) from_x += x[u];
-          for (Index k = 0; k < w.inputs; ++k) from_x += w.of_x[row * w.inputs + k] * x[k];
-          for (Index k = 0; before && k < hidden; ++k) from_h += w.of_h[row * hidden + k] * before[k];
-          z[sum_of_x(gates, q)] += from_x;
-          z[sum_of_h(gates, q)] += from_h;
-        }
+        for (Index q = 0; q < gates; ++q) add(z, q, u, before_product && q == 2 ? kept + 3 * units : before);
         Real& h = r.h.at(t, i)[u];
         if (r.type == RnnType::lstm) {
           Real const c_before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : state ? state[units + u] : 0;
@@ -44,8 +52,8 @@ void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
           h = z[3] * std::tanh(c);
         } else if (r.type == RnnType::gru) {
           for (Index q : {1, 2}) z[q] = Math<Real>::sigmoid(z[q]);
-          z[0] = std::tanh(z[0] + z[1] * z[3]);
-          for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
+          z[0] = std::tanh(z[0] + (before_product ? z[3] : z[1] * z[3]));
+          for (Index q = 0; q < (before_product ? 3 : 4); ++q) kept[q * units + u] = z[q];
           h = (1 - z[2]) * z[0] + (before ? z[2] * before[u] : 0);
         } else {
           h = r.type == RnnType::tanh ? std::tanh(z[0]) : z[0] < 0 ? 0 : z[0];
@@ -65,6 +73,8 @@ template <class Real>
 void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights, Sequence<Real const> const& upper,
                                   Index truncation) {
   Index const gates = r.weights.gates, hidden = r.weights.hidden, units = r.units(), steps = r.x.steps;
+  bool const before_product = resets_before(r.type, r.reset_after);
+  Index const direct = before_product ? 2 : gates;  // those that multiply h itself
   PackedPart<Real const> const w{r.weights, r.part, weights};
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
@@ -74,7 +84,7 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
       Real const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
       for (Index u = 0; u < hidden; ++u) {
         Real dh = upper.steps == steps ? upper.at(t, i)[u] : from_end == 0 ? upper.at(0, i)[u] : 0;
-        for (Index row = 0; after && row < gates * hidden; ++row) {
+        for (Index row = 0; after && row < direct * hidden; ++row) {
           dh += w.of_h[row * hidden + u] * after[sum_of_h(gates, row / hidden) * units + row % hidden];
         }
         auto const slot = [&](Index q) { return kept[q * units + u]; };
@@ -95,12 +105,20 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
           gradient(0) = dy;
           gradient(1) = dy * m * reset * (1 - reset);
           gradient(2) = dh * (before - y) * z * (1 - z);
-          gradient(3) = dy * reset;
+          gradient(3) = before_product ? dy : dy * reset;
           gradient(4) = dh * z;
         } else {
           Real const y = r.h.at(t, i)[u];
           gradient(0) = r.type == RnnType::tanh ? dh * (1 - y * y) : y > 0 ? dh : 0;
         }
+      }
+      for (Index u = 0; before_product && u < hidden; ++u) {
+        Real* const gradients = r.gradients.at(t, i);
+        Real of_state = 0;  // of r∘h
+        for (Index v = 0; v < hidden; ++v) of_state += w.of_h[(2 * hidden + v) * hidden + u] * gradients[v];
+        Real const reset = kept[units + u], before = n > 0 ? r.h.at(r.step(n - 1), i)[u] : 0;
+        gradients[units + u] = of_state * before * reset * (1 - reset);
+        gradients[4 * units + u] += of_state * reset;
       }
     }
   }
@@ -136,10 +154,12 @@ void reference_recurrent_weight_gradient(Recurrence<Real> const& r, Give give) {
         Index const t = r.step(n);
         auto const gradient = [&](Index sum) { return r.gradients.at(t, i)[sum * r.units() + row % hidden]; };
         Real const of_x = gradient(sum_of_x(gates, row / hidden)), of_h = gradient(sum_of_h(gates, row / hidden));
+        bool const reset = resets_before(r.type, r.reset_after) && row / hidden == 2;
+        auto const state = [&] { return reset ? r.reset_state().at(t, i) : r.h.at(r.step(n - 1), i); };
         for (Index k = 0; k < inputs; ++k)
           matrices[static_cast<std::size_t>(row * inputs + k)] += of_x * r.x.at(t, i)[k];
         for (Index k = 0; n > 0 && k < hidden; ++k) {
-          matrices[static_cast<std::size_t>(biases * inputs + row * hidden + k)] += of_h * r.h.at(r.step(n - 1), i)[k];
+          matrices[static_cast<std::size_t>(biases * inputs + row * hidden + k)] += of_h * state()[k];
         }
         bias[static_cast<std::size_t>(row)] += of_x;
         bias[static_cast<std::size_t>(biases + row)] += of_h;

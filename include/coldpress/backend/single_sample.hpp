@@ -142,7 +142,7 @@ struct RecurrentStep {
   Index inputs, hidden, units;
   Index writable;  // columns of a row of h up to which whole vectors may be read and stored
   RnnType type;
-  bool keeps;
+  bool reset_after, keeps;
 
   /// Moves to step number n of the sequence, counted from 0.
   __attribute__((always_inline)) void take(Recurrence<float> const& r, Index n) {
@@ -177,6 +177,7 @@ __attribute__((always_inline)) inline RecurrentStep first_step(Recurrence<float>
                   .units = units,
                   .writable = w.directions == 1 ? units : w.hidden,
                   .type = r.type,
+                  .reset_after = r.reset_after,
                   .keeps = r.keeps};
   s.take(r, 0);
   return s;

@@ -85,6 +85,9 @@ struct PackedPart {
         hidden(w.hidden) {}
 };
 
+/// Whether the layer is a GRU whose reset gate is applied to h before the product with it.
+constexpr bool resets_before(RnnType type, bool reset_after) { return type == RnnType::gru && !reset_after; }
+
 /// The sum of a unit to which a gate adds its terms of x or of h. The sums of a GRU are n_x, r, z, n_h.
 constexpr Index sum_of_x(Index gates, Index gate) { return gates == 3 ? (gate + 1) % 3 : gate; }
 constexpr Index sum_of_h(Index gates, Index gate) { return gates == 3 ? gate + 1 : gate; }
@@ -113,11 +116,13 @@ struct Sequence {
 
 /// The arguments for computing one part of a recurrent layer. In `kept`, `gradients` and `state`, units are padded to
 /// whole cache lines.
-///   Per step, an LSTM keeps i, f, g, o, c, tanh c; a GRU n, r, z, m with n = tanh(n_x + r m); tanh and relu only h.
-///   Gradients are those of the gates' sums (for a GRU n_x, r, z, m), and what else flows to the step before.
+///   Per step, an LSTM keeps i, f, g, o, c, tanh c; a GRU n, r, z, m with n = tanh(n_x + r m), or n, r, z, r∘h if its
+///   reset gate is applied before the product, where z and r∘h are stored in inference, too; tanh and relu only h.
+///   Gradients are those of the gates' sums (for a GRU n_x, r, z, n_h), and what else flows to the step before.
 template <class T>
 struct Recurrence {
   RnnType type;
+  bool reset_after;  // of a GRU
   RecurrentWeights weights;
   Index part;
   Sequence<T const> x;
@@ -135,6 +140,8 @@ struct Recurrence {
     if (state) all.state += first * state_pitch;
     return all;
   }
+  /// r∘h of a GRU whose reset gate is applied before the product.
+  constexpr Sequence<T> reset_state() const { return kept.part(3 * units(), weights.hidden); }
   /// The step that is computed n-th.
   constexpr Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
 
@@ -155,6 +162,7 @@ struct Recurrence {
 /// What decides which kernels a recurrent layer needs.
 struct RecurrentVariant {
   RnnType type;
+  bool reset_after;
   RecurrentWeights weights;  // in backward passes; otherwise without gates
 };
 /// The same as Recurrence, with the variant as a std::integral_constant, or another class if the compiler does not know

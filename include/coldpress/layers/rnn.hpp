@@ -9,8 +9,9 @@ namespace coldpress {
 /// Recurrent layers, one on top of another. σ is the logistic function, and ∘ multiplies element by element.
 ///   LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): i, f, o = σ(W x + b_W + R h + b_R), g = tanh(likewise),
 ///     c <- f∘c + i∘g, h <- o∘tanh(c).
-///   GRU (Cho et al. 2014, reset after the product): r, z = σ(W x + b_W + R h + b_R),
-///     n = tanh(W x + b_W + r∘(R h + b_R)), h <- (1 - z)∘n + z∘h.
+///   GRU (Cho et al. 2014): r, z = σ(W x + b_W + R h + b_R), h <- (1 - z)∘n + z∘h, where
+///     n = tanh(W x + b_W + r∘(R h + b_R)), as cuDNN and PyTorch have it, or, without reset_after,
+///     n = tanh(W x + b_W + R (r∘h) + b_R).
 ///   relu, tanh: h <- relu or tanh(W x + b_W + R h + b_R).
 /// A sample is {steps, features}; {features} is one step, and so is Juice's {features, 1, ...}. The state starts at
 /// zero, or where the last call of `step` ended. A second direction runs from the last step to the first; its units
@@ -21,6 +22,7 @@ struct Rnn {
   Index hidden_size = 10;
   Index num_layers = 1;
   RnnType rnn_type = RnnType::lstm;
+  bool reset_after = true;        // of a GRU: whether its reset gate is applied after the product with h, or before
   float dropout_probability = 0;  // in training, of the values that one layer passes to the next
   std::uint64_t dropout_seed = 0;
   InputMode input_mode = InputMode::linear_input;
@@ -56,7 +58,7 @@ struct Rnn {
   }
   template <PassKind kind>
   constexpr RecurrentVariant variant(Shape const& in) const {
-    return {rnn_type, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
+    return {rnn_type, reset_after, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
   }
   constexpr Index memory(Shape const& in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
   template <class Backend>
@@ -145,6 +147,7 @@ struct Rnn {
         input_mode <= InputMode::skip_input && direction_mode >= DirectionMode::uni_directional &&
         direction_mode <= DirectionMode::bi_directional && output >= RnnOutput::sequence && output <= RnnOutput::layers;
     require(known, "rnn: an enumerator is not one of its type");
+    require(reset_after || rnn_type == RnnType::gru, "rnn: only a GRU can be without reset_after");
     require(dropout_probability >= 0 && dropout_probability < 1,
             "rnn: dropout_probability must be at least 0 and below 1");
     require(input_mode == InputMode::linear_input || features(in) == hidden_size,
@@ -221,6 +224,7 @@ struct Rnn {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {{.type = rnn.rnn_type,
+               .reset_after = rnn.reset_after,
                .weights = weights,
                .part = number,
                .x = x,
@@ -325,5 +329,5 @@ struct Rnn {
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::Rnn, hidden_size, num_layers, rnn_type, dropout_probability, dropout_seed, input_mode,
-                 direction_mode, output, truncation, weight);
+COLDPRESS_FIELDS(coldpress::Rnn, hidden_size, num_layers, rnn_type, reset_after, dropout_probability, dropout_seed,
+                 input_mode, direction_mode, output, truncation, weight);

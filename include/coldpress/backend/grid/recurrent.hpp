@@ -27,8 +27,53 @@ constexpr float* sum_at(R const& r, Index step, Index sample, Index sum, Index u
 }
 
 /// The approximate clocks that a block takes for all steps of some samples.
-constexpr Index sweep_clocks(RecurrentWeights const& w, Index samples, Index steps, Index waiting) {
-  return steps * (waiting + samples * w.gates * w.hidden * w.hidden / assumed::multiply_adds);
+template <class R>
+constexpr Index sweep_clocks(R const& r, Index samples, Index waiting) {
+  RecurrentWeights const& w = r.weights;
+  Index const meetings = resets_before(r.type, r.reset_after) ? 2 : 1;  // per step
+  return r.x.steps * (meetings * waiting + samples * w.gates * w.hidden * w.hidden / assumed::multiply_adds);
+}
+
+/// Calls f(sample, unit) by all threads of a block.
+template <class F>
+constexpr void each_unit(Block const& block, Index first, Index count, Index hidden, F const& f) {
+  block.each([&](int thread) {
+    for (Index e = thread; e < count * hidden; e += threads) f(first + quotient(e, hidden), remainder(e, hidden));
+  });
+}
+
+/// A step of a GRU whose reset gate is applied before the product. `across` is W_h transposed, and sums without the
+/// terms of h are in r.kept; the threads meet when r∘h of all units is there.
+template <class R>
+constexpr void step_with_reset_before(Block const& block, R const& r, float const* across, float const* bias,
+                                      Index first, Index count, Index n) {
+  Index const hidden = r.weights.hidden, units = r.units(), rows = 3 * hidden, t = r.step(n);
+  auto const before = [&](Index sample) {
+    return n > 0 ? r.h.at(r.step(n - 1), sample) : r.state ? r.state + sample * r.state_pitch : nullptr;
+  };
+  Index const stride = n > 0 ? r.h.column_pitch : 1;
+  each_unit(block, first, count, hidden, [&](Index sample, Index u) {
+    float const* const h = before(sample);
+    float* const kept = r.kept.at(t, sample) + u;
+    float reset = kept[units], z = kept[2 * units];
+    for (Index k = 0; h && k < hidden; ++k) {
+      reset = Math<float>::fma(across[k * rows + u], h[k * stride], reset);
+      z = Math<float>::fma(across[k * rows + hidden + u], h[k * stride], z);
+    }
+    reset = Math<float>::sigmoid(reset);
+    kept[units] = reset, kept[2 * units] = Math<float>::sigmoid(z);
+    kept[3 * units] = h ? reset * h[u * stride] : 0.0f;
+  });
+  each_unit(block, first, count, hidden, [&](Index sample, Index u) {
+    float const* const h = before(sample);
+    float* const kept = r.kept.at(t, sample);
+    float sum = bias[2 * hidden + u];
+    for (Index k = 0; k < hidden; ++k)
+      sum = Math<float>::fma(across[k * rows + 2 * hidden + u], kept[3 * units + k], sum);
+    float const value = Math<float>::tanh(kept[u] + sum), z = kept[2 * units + u];
+    kept[u] = value;
+    r.h.at(t, sample)[u * r.h.column_pitch] = Math<float>::fma(z, h ? h[u * stride] : 0.0f, (1 - z) * value);
+  });
 }
 
 /// All steps. `across` receives W_h transposed: for each column, the values of all gates' units.
@@ -60,6 +105,10 @@ constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float cons
   auto const sweep = [&](Block const& block, Index number) {
     Index const first = number * at_once, count = freestanding::min(at_once, samples - first);
     for (Index n = 0; n < steps; ++n) {
+      if (resets_before(r.type, r.reset_after)) {
+        step_with_reset_before(block, r, across, p.bias_h, first, count, n);
+        continue;
+      }
       Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
       // A stream's h is read by all threads before any thread writes it.
       auto const one = [&](Index sample, Index u) {
@@ -97,23 +146,18 @@ constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float cons
         }
         r.h.at(t, sample)[u * r.h.column_pitch] = value;
       };
-      block.each([&](int thread) {
-        for (Index e = thread; e < count * hidden; e += threads) one(first + quotient(e, hidden), remainder(e, hidden));
-      });
+      each_unit(block, first, count, hidden, one);
     }
     if (!r.state) return;
     Index const last = r.step(steps - 1);
-    block.each([&](int thread) {
-      for (Index e = thread; e < count * hidden; e += threads) {
-        Index const sample = first + quotient(e, hidden), u = remainder(e, hidden);
-        float* const state = r.state + sample * r.state_pitch;
-        state[u] = r.h.at(last, sample)[u * r.h.column_pitch];
-        if (r.type == RnnType::lstm) state[units + u] = r.kept.at(last, sample)[4 * units + u];
-      }
+    each_unit(block, first, count, hidden, [&](Index sample, Index u) {
+      float* const state = r.state + sample * r.state_pitch;
+      state[u] = r.h.at(last, sample)[u * r.h.column_pitch];
+      if (r.type == RnnType::lstm) state[units + u] = r.kept.at(last, sample)[4 * units + u];
     });
   };
   thread_group.each_block(parts(samples, at_once), sweep, Kind::values,
-                          sweep_clocks(w, freestanding::min(at_once, samples), steps, thread_group.waiting()));
+                          sweep_clocks(r, freestanding::min(at_once, samples), thread_group.waiting()));
 }
 
 /// Computes the gradients of the sums from the gradients of h, which are of all steps or only of the last one computed.
@@ -123,6 +167,8 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
   RecurrentWeights const& w = r.weights;
   Index const gates = w.gates, hidden = w.hidden, units = r.units(), steps = r.x.steps, samples = r.x.samples;
   PackedPart<float const> const p{w, r.part, weights};
+  bool const before_product = resets_before(r.type, r.reset_after);
+  Index const direct = before_product ? 2 : gates;  // those that multiply h itself
   Index const at_once = freestanding::max<Index>(1, threads / hidden);
   auto const sweep = [&](Block const& block, Index number) {
     Index const first = number * at_once, count = freestanding::min(at_once, samples - first);
@@ -135,7 +181,7 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
         float dh = upper.steps == steps ? upper.at(t, i)[u * upper.column_pitch]
                    : from_end == 0      ? upper.at(0, i)[u * upper.column_pitch]
                                         : 0;
-        for (Index q = 0; after && q < gates; ++q) {
+        for (Index q = 0; after && q < direct; ++q) {
           float const* const from = after + sum_of_h(gates, q) * units;
           for (Index v = 0; v < hidden; ++v) dh = Math<float>::fma(p.of_h[(q * hidden + v) * hidden + u], from[v], dh);
         }
@@ -158,20 +204,29 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
           gradient[0] = dy;
           gradient[units] = dy * m * reset * (1 - reset);
           gradient[2 * units] = dh * (before - y) * z * (1 - z);
-          gradient[3 * units] = dy * reset;
+          gradient[3 * units] = before_product ? dy : dy * reset;
           gradient[4 * units] = dh * z;
         } else {
           float const y = r.h.at(t, i)[u * r.h.column_pitch];
           gradient[0] = r.type == RnnType::tanh ? dh * (1 - y * y) : y > 0 ? dh : 0;
         }
       };
-      block.each([&](int thread) {
-        for (Index e = thread; e < count * hidden; e += threads) one(first + quotient(e, hidden), remainder(e, hidden));
+      each_unit(block, first, count, hidden, one);
+      if (!before_product) continue;
+      each_unit(block, first, count, hidden, [&](Index i, Index u) {  // when the gradients of all n are there
+        float* const gradients = r.gradients.at(t, i);
+        float of_state = 0;  // of r∘h
+        for (Index v = 0; v < hidden; ++v)
+          of_state = Math<float>::fma(p.of_h[(2 * hidden + v) * hidden + u], gradients[v], of_state);
+        float const reset = r.kept.at(t, i)[units + u];
+        float const before = n > 0 ? r.h.at(r.step(n - 1), i)[u * r.h.column_pitch] : 0;
+        gradients[units + u] = of_state * before * reset * (1 - reset);
+        gradients[4 * units + u] = Math<float>::fma(of_state, reset, gradients[4 * units + u]);
       });
     }
   };
   thread_group.each_block(parts(samples, at_once), sweep, Kind::values,
-                          sweep_clocks(w, freestanding::min(at_once, samples), steps, thread_group.waiting()));
+                          sweep_clocks(r, freestanding::min(at_once, samples), thread_group.waiting()));
 }
 
 /// The gradients of the gates' sums as a matrix; a row is one gate's unit, and the other axis is steps and samples.
@@ -197,18 +252,20 @@ struct GatesByStep : GateGradients<true> {
 /// The first operand of a weight gradient, whose terms are the samples of all steps, or for W_h of all steps but the
 /// first.
 struct GatesByUnit : GateGradients<false> {
+  Index first_row = 0;
   constexpr float value(Index, Index row, Index n) const {
-    return at(r.step(quotient(n, r.x.samples) + (of_h ? 1 : 0)), remainder(n, r.x.samples), row);
+    return at(r.step(quotient(n, r.x.samples) + (of_h ? 1 : 0)), remainder(n, r.x.samples), first_row + row);
   }
 };
-/// The second operand of a weight gradient: x of these steps, or h of the steps before.
+/// The second operand of a weight gradient: x or r∘h of these steps, or h of the steps before.
 struct Before {
   static constexpr bool along_k = false;
   Recurrence<float> const& r;
-  bool of_h;
+  Sequence<float const> of;
+  Index first_step = 0;  // of those that are computed
   constexpr float value(Index, Index n, Index column) const {
-    Index const step = r.step(quotient(n, r.x.samples)), sample = remainder(n, r.x.samples);
-    return of_h ? r.h.at(step, sample)[column * r.h.column_pitch] : r.x.at(step, sample)[column * r.x.column_pitch];
+    Index const step = r.step(quotient(n, r.x.samples) + first_step), sample = remainder(n, r.x.samples);
+    return of.at(step, sample)[column * of.column_pitch];
   }
 };
 
