@@ -9,7 +9,7 @@
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/pooled_rows.hpp>
-#include <coldpress/backend/recurrent.hpp>
+#include <coldpress/backend/recurrent_gradient.hpp>
 #include <coldpress/backend/rowwise.hpp>
 #include <coldpress/backend/signals.hpp>
 #include <coldpress/backend/work_partition.hpp>
