@@ -27,10 +27,10 @@ RecurrentWeights packed(Rnn const& rnn, Index size) {
   return w;
 }
 
-/// The gates of LSTM and GRU have the same order in PyTorch as here, i, f, g, o and r, z, n, and so do the parts of a
-/// GRU's sums: the reset gate acts after the product.
+/// The gates of LSTM and GRU have the same order in PyTorch as here, i, f, g, o and r, z, n. PyTorch has no GRU that
+/// applies its reset gate before the product.
 std::vector<Place> of_recurrent(Rnn const& rnn, std::string const& suffix, Index size) {
-  if (rnn.input_mode == InputMode::skip_input) return {};
+  if (rnn.input_mode == InputMode::skip_input || resets_before(rnn.rnn_type, rnn.reset_after)) return {};
   RecurrentWeights const w = packed(rnn, size);
   std::vector<Place> places;
   Index next = 0;

@@ -240,6 +240,10 @@ TEST_CASE("what does not fit a config is one error with all tensors and shapes")
   std::string const other = refused<MismatchError>(content(file("sequences.safetensors")), {}, wrong);
   CHECK(contains(other, "'gru.weight_ih_l0' [15, 8] does not fit its part of weight 'gru-0', which has shape [12, 8]"));
   CHECK(contains(other, "'gru.weight_hh_l1' [15, 5] has no place in layer 'gru' of the config"));
+  auto before = sequences();
+  std::get<Rnn>(std::get<dynamic::SequentialConfig>(before.layer_type).layers[2].layer_type).reset_after = false;
+  CHECK(contains(refused<MismatchError>(content(file("sequences.safetensors")), {}, before),
+                 "'gru.weight_ih_l0' [15, 8] has no place in layer 'gru' of the config"));
 }
 
 TEST_CASE("modules without biases or factors are completed by what that means, and it is said") {
