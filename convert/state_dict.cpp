@@ -155,6 +155,18 @@ void complete(std::vector<Blob>& blobs, std::vector<Use> const& uses, std::set<P
   }
 }
 
+/// Throws MismatchError if the tensor is one of a GRU, and the layer is a GRU that PyTorch does not have.
+void refuse_reset_before(std::string_view tensor, Layers const& layers) {
+  std::size_t const dot = tensor.rfind('.');
+  if (dot == tensor.npos || !tensor.substr(dot + 1).starts_with("weight_ih_l")) return;
+  auto const layer = layers.find(tensor.substr(0, dot));
+  auto const* const rnn = layer != layers.end() ? std::get_if<Rnn>(layer->second) : nullptr;
+  if (!rnn || !resets_before(rnn->rnn_type, rnn->reset_after)) return;
+  MismatchError error{"is false, but PyTorch's GRUs apply the reset gate after the product with h"};
+  error.in_layer(layer->first), error.in_field("resetAfter");
+  throw error;
+}
+
 }  // namespace
 
 Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor> const& tensors,
@@ -184,6 +196,7 @@ Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor>
       }
       continue;
     }
+    if (name) refuse_reset_before(*name, layers);
     if (tensor.unreadable) {
       unreadable.push_back(printable(tensor.name) + ", which cannot be read,");
       continue;

@@ -14,7 +14,10 @@ library=0 built=
 while :; do
   case "${1-}" in
     --library) library=1 ;;
-    --built) built=$(realpath "$2") && shift ;;
+    --built)
+      built=$(realpath "$2")
+      shift
+      ;;
     *) break ;;
   esac
   shift

@@ -9,6 +9,8 @@ void print_sequences() {
                    Linear{3}>,
         Shape{6, 5}, MeanSquaredError{}, Adam{}>("two LSTMs");
   print<Sequential<Rnn{.hidden_size = 13, .rnn_type = RnnType::gru}, Linear{2}>, Shape{7, 3}>("GRU");
+  print<Sequential<Rnn{.hidden_size = 13, .rnn_type = RnnType::gru, .reset_after = false}, Linear{2}>, Shape{7, 3}>(
+      "GRU with the reset before");
   print<Sequential<Rnn{.hidden_size = 13, .rnn_type = RnnType::tanh}, Linear{2}>, Shape{7, 3}>("tanh units");
   print<Sequential<Rnn{.hidden_size = 13, .rnn_type = RnnType::relu}, Linear{2}>, Shape{7, 3}>("ReLU units");
   print<Sequential<Linear{12}, Reshape{Shape{3, 4}}, Argmax{.axis = -1}, Embedding{.vocabulary = 4, .features = 5},

@@ -243,7 +243,7 @@ TEST_CASE("what does not fit a config is one error with all tensors and shapes")
   auto before = sequences();
   std::get<Rnn>(std::get<dynamic::SequentialConfig>(before.layer_type).layers[2].layer_type).reset_after = false;
   CHECK(contains(refused<MismatchError>(content(file("sequences.safetensors")), {}, before),
-                 "'gru.weight_ih_l0' [15, 8] has no place in layer 'gru' of the config"));
+                 "layer 'gru': resetAfter: is false, but PyTorch's GRUs apply the reset gate after the product with h"));
 }
 
 TEST_CASE("modules without biases or factors are completed by what that means, and it is said") {

@@ -98,7 +98,7 @@ void check_all() {
 
 }  // namespace
 
-TEST_CASE("recurrent layers give PyTorch's values and gradients") {
+TEST_CASE("recurrent layers give the values and gradients that PyTorch computes") {
   check_all<Cpu>();
   if constexpr (test::golden_reference) check_all<Reference<double>>();
 }
