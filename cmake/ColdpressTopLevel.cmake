@@ -20,8 +20,6 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
       RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
   endif()
   if(COLDPRESS_CCACHE AND NOT failed)
-    # Paths relative to the build folder, so that what one folder compiled serves the others: generated headers lie in it.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;${COLDPRESS_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/ccache.sh")
   endif()
 endif()

@@ -19,7 +19,7 @@ BEGIN {
   limit("TiedLinear", 256, 599, 588)
   limit("Convolution", 64, 77, 77)
   limit("Convolution", 256, 1673, 1202)
-  limit("Rnn", 256, 881, 738)
+  limit("Rnn", 256, 885, 753)
   if (!library) {  # passes of network types
     limit("ForwardOf", 256, 771, 494)
     limit("StepOf", 64, 81, 81)

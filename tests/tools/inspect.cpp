@@ -171,7 +171,8 @@ TEST_CASE("inspect shows all of a file that Juice wrote") {
   INFO(text);
   for (char const* part :
        {"a network, without a checksum", "input data_input {1, 10}", "reshape: reshape  shape {10, 1, 1}",
-        "LSTMInitial: rnn  hidden_size 5, num_layers 2, rnn_type \"LSTM\", dropout_probability 0.5, dropout_seed 123, "
+        "LSTMInitial: rnn  hidden_size 5, num_layers 2, rnn_type \"LSTM\", reset_after true, dropout_probability "
+        "0.5, dropout_seed 123, "
         "input_mode \"LinearInput\", direction_mode \"UniDirectional\", output \"Layers\" (Juice's default), "
         "truncation 0",
         "linear1: linear  output_size 1", "sigmoid: sigmoid", "LSTMInitial-0 ", "LSTMInitial-0-bias", "linear1-0 ",

@@ -60,31 +60,27 @@ requires(std::is_aggregate_v<Struct> &&
            ...)) inline constexpr bool has_more_fields<Struct, boost::hana::tuple<Fields...>> =
     takes_fields<Struct>(std::make_index_sequence<sizeof...(Fields) + 1>());
 
-/// The fields of a struct as Boost.Hana's accessors. It does not compile if the list leaves out a field.
-template <class Struct>
-constexpr auto listed_fields() {
-  constexpr auto fields = boost::hana::accessors<Struct>();
-  constexpr bool complete = !has_more_fields<Struct, std::remove_const_t<decltype(fields)>>;
-  static_assert(complete, "COLDPRESS_FIELDS does not name every field of this struct");
-  return fields;
-}
-constexpr std::string_view name_of_field(auto const& field) {
-  return boost::hana::to<char const*>(boost::hana::first(field));
-}
-
 }  // namespace detail
 
-/// Calls f(name, field) for every field, in the order of declaration.
+/// Calls f(name, field) for every field, in the order of declaration. It does not compile if the list leaves out a
+/// field.
 template <class Struct, class F>
 constexpr void for_each_field(Struct&& value, F&& f) {
-  boost::hana::for_each(detail::listed_fields<std::remove_cvref_t<Struct>>(),
-                        [&](auto const& field) { f(detail::name_of_field(field), boost::hana::second(field)(value)); });
+  using Type = std::remove_cvref_t<Struct>;
+  constexpr auto fields = boost::hana::accessors<Type>();
+  constexpr bool complete = !detail::has_more_fields<Type, std::remove_const_t<decltype(fields)>>;
+  static_assert(complete, "COLDPRESS_FIELDS does not name every field of this struct");
+  boost::hana::for_each(fields, [&](auto const& field) {
+    f(std::string_view{boost::hana::to<char const*>(boost::hana::first(field))}, boost::hana::second(field)(value));
+  });
 }
+
 /// Calls f(name, field of a, field of b) for every field of two values of one struct.
 template <class Struct, class F>
 constexpr void for_each_field(Struct const& a, Struct const& b, F&& f) {
-  boost::hana::for_each(detail::listed_fields<Struct>(), [&](auto const& field) {
-    f(detail::name_of_field(field), boost::hana::second(field)(a), boost::hana::second(field)(b));
+  boost::hana::for_each(boost::hana::accessors<Struct>(), [&](auto const& field) {
+    f(std::string_view{boost::hana::to<char const*>(boost::hana::first(field))}, boost::hana::second(field)(a),
+      boost::hana::second(field)(b));
   });
 }
 
