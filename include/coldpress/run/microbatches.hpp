@@ -180,10 +180,11 @@ class Microbatches {
   Index samples_of(Index part) const { return freestanding::min(sizes_.samples, batch_ - part * sizes_.samples); }
   template <class Run, class Optimizer>
   void check_same_step(Run const& run, UpdateStep<Optimizer, T> const& update_step) {
-    plans_.compare(*communicator_, {run.step, static_cast<std::uint64_t>(batch_),
-                                    static_cast<std::uint64_t>(sizes_.samples), sizes_.synchronized,
-                                    StepPlan::number_of(update_step, run.program.slots(), run.program.parameter_count(),
-                                                        sizes_.bfloat16, divides_)});
+    std::uint64_t const update =
+        StepPlan::number_of(update_step, run.program.slots(), run.program.parameter_count(), sizes_.bfloat16, divides_);
+    auto const batch = static_cast<std::uint64_t>(batch_), microbatch = static_cast<std::uint64_t>(sizes_.samples);
+    StepPlan const own{run.step, batch, microbatch, sizes_.synchronized, update};  // named for nvcc
+    plans_.compare(*communicator_, own);
   }
   /// Returns where the gradients are, and lets this rank have no more than its share of the state if it is divided.
   template <class Buffers>
