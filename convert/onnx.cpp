@@ -160,7 +160,7 @@ class Import {
   }
   dynamic::LayerConfig run() {
     for (Node const& node : graph_.nodes) convert(node);
-    problems_.raise();
+    refuse(problems_, "operator");
     std::vector<std::pair<std::string, Sample>> outputs;
     std::set<std::string> seen;
     for (std::string const& output : graph_.outputs) {
@@ -225,7 +225,7 @@ class Import {
         if (call.outputs[i].index() != 0) values_.insert_or_assign(node.outputs[i], std::move(call.outputs[i]));
       }
     } catch (Refusal const& refusal) {
-      problems_.add(described(node), refusal.reason);
+      problems_.add(described(node) + ": " + refusal.reason);
     }
   }
   /// Whether an input of a node selects values, which the layer does by a float, too.
@@ -248,7 +248,7 @@ class Import {
   std::map<std::string, Call::Any> values_ = {};
   std::set<std::string> readers_ = {};        // names of values that something reads
   std::set<std::string> computed_with_ = {};  // those that do more than select
-  Problems problems_{"operator"};
+  Problems problems_{256};
 };
 
 }  // namespace

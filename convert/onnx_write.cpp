@@ -65,7 +65,7 @@ class Export {
       if (!needed_[at(node)]) continue;
       node < graph_.inputs() ? add_input(node) : add_layer(node);
     }
-    problems_.raise();
+    refuse(problems_, "layer");
     add_outputs();
     return model_.bytes();
   }
@@ -139,7 +139,8 @@ class Export {
       writer.finish(row->write(writer, layer), values_[at(number)]);
       integers_[at(number)] = writer.output_integers();
     } catch (Refusal const& refusal) {
-      problems_.add(described_kind(layer) + " '" + persist::printable(graph_.names[at(number)]) + "'", refusal.reason);
+      problems_.add(described_kind(layer) + " '" + persist::printable(graph_.names[at(number)]) +
+                    "': " + refusal.reason);
     }
   }
   void add_outputs() {
@@ -159,7 +160,7 @@ class Export {
   std::vector<SharedWeight> weights_ = {};  // of each parameter
   std::vector<std::vector<float>> zeros_ = {};
   WrittenWeights written_ = {};
-  Problems problems_{"layer"};
+  Problems problems_{256};
 };
 
 }  // namespace

@@ -23,26 +23,27 @@ inline std::string listed(std::string const& before, std::vector<std::string> co
   return texts.size() > most ? all + " and " + std::to_string(texts.size() - most) + " more" : all;
 }
 
-/// Everything that is in the way.
+/// Everything that is in the way, for one error that stays readable: of more than `most` problems only their number.
 class Problems {
  public:
-  /// `kind` is what they all are: "operator".
-  explicit Problems(std::string kind) : kind_(std::move(kind)) {}
-  void add(std::string const& what, std::string const& reason) {
-    if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + what + ": " + reason;
+  explicit Problems(std::size_t most) : most_(most) {}
+  void add(std::string const& problem) {
+    if (++count_ <= most_) text_ += (count_ > 1 ? "; " : "") + problem;
   }
-  /// Throws an UnsupportedError if there is anything.
-  void raise() const {
-    if (count_ == 0) return;
-    std::string const more = count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "";
-    throw UnsupportedError{counted(count_, kind_) + (count_ == 1 ? " is" : " are") + " in the way: " + text_ + more};
+  std::size_t count() const { return count_; }
+  std::string text() const {
+    return count_ > most_ ? text_ + "; and " + std::to_string(count_ - most_) + " more" : text_;
   }
 
  private:
-  static constexpr std::size_t most = 256;
-  std::string kind_;
-  std::size_t count_ = 0;
+  std::size_t most_, count_ = 0;
   std::string text_ = {};
 };
+/// Throws an UnsupportedError if there are problems. `kind` is what each of them is about: "operator".
+inline void refuse(Problems const& problems, std::string const& kind) {
+  if (problems.count() == 0) return;
+  throw UnsupportedError{counted(problems.count(), kind) + (problems.count() == 1 ? " is" : " are") +
+                         " in the way: " + problems.text()};
+}
 
 }  // namespace coldpress::convert

@@ -17,25 +17,6 @@ namespace {
 
 using persist::printable;
 
-/// A list of sentences for one error, which stays readable if a file has nothing in common with a config.
-class Problems {
- public:
-  void add(std::string const& problem) {
-    if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + problem;
-  }
-  /// `unused` is what the file has that belongs to no layer.
-  void raise(std::vector<std::string> const& unused) const {
-    if (count_ == 0) return;
-    throw MismatchError{text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "") +
-                        listed("; no layer is called as these in the file: ", unused)};
-  }
-
- private:
-  static constexpr std::size_t most = 20;
-  std::size_t count_ = 0;
-  std::string text_;
-};
-
 /// Extents of 1 change no order.
 std::vector<Index> without_ones(std::vector<Index> shape) {
   std::erase(shape, 1);
@@ -66,7 +47,7 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
     for (std::string const& alias : weights[i].aliases) by_name.emplace(alias, i);
     layers.insert(weights[i].layers.begin(), weights[i].layers.end());
   }
-  Problems problems;
+  Problems problems{20};
   Assigned assigned(weights.size());
   std::vector<bool> named(weights.size());  // weights for which the file has something, even if it does not fit
   std::set<std::pair<std::string, Index>> seen;
@@ -103,7 +84,9 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
     }
     conversion.initialised.push_back(weights[i].name);
   }
-  problems.raise(conversion.unused);
+  if (problems.count() > 0) {
+    throw MismatchError{problems.text() + listed("; no layer is called as these in the file: ", conversion.unused)};
+  }
   return assigned;
 }
 

@@ -1,29 +1,19 @@
-// The reference backend: plain xtensor and BLAS, in float or double.
+// The reference backend: plain loops, xtensor and BLAS, in float or double.
 #pragma once
 
-// It is the oracle for the other backends, and numerical gradients are checked with it. It needs coldpress::reference
-// (xtensor, xtensor-blas, BLAS).
+// It is the oracle for the other backends, and numerical gradients are checked with it. It needs coldpress::reference.
 
 #include <coldpress/backend/concept.hpp>
+#include <coldpress/backend/reference_matrices.hpp>
 #include <coldpress/backend/reference_recurrent.hpp>
-#include <coldpress/backend/xtensor_headers.hpp>
 
-#include <xtensor-blas/xblas.hpp>
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
 
 namespace coldpress {
 namespace detail {
-
-/// Rows as a matrix (their pitch is their width here), and `count` values as a vector.
-template <class T, class Blocked>
-auto matrix(Rows<T, Index, Index, Index, Blocked> x) {
-  std::array<std::size_t, 2> const shape{static_cast<std::size_t>(x.rows), static_cast<std::size_t>(x.columns)};
-  return xt::adapt(x.data, shape[0] * shape[1], xt::no_ownership(), shape);
-}
-template <class T>
-auto vector(T* data, Index count) {
-  std::array<std::size_t, 1> const shape{static_cast<std::size_t>(count)};
-  return xt::adapt(data, shape[0], xt::no_ownership(), shape);
-}
 
 /// The value of a chain at x, and its derivative there. An erased chain consists of operations on blocks of whole
 /// vectors of floats.
@@ -149,36 +139,33 @@ struct Reference {
   template <class Chain, class Join>
   void affine(Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
               PostOps<Chain, Real, Join> const& post_ops) const {
-    auto const in = detail::matrix(x);
-    auto const w = detail::matrix(Rows{weight, y.columns, x.columns, x.columns});
-    auto out = detail::matrix(y);
-    xt::blas::gemm(in, w, out, false, true);
-    if (bias) out += detail::vector(bias, y.columns);
+    reference::multiply(x, false, Rows<Real const>{weight, y.columns, x.columns, x.columns}, true, y);
+    for (Index i = 0; bias && i < y.rows; ++i) {
+      for (Index j = 0; j < y.columns; ++j) y.row(i)[j] += bias[j];
+    }
     map(y, y, post_ops);
   }
   /// dx = derivative(dy W)
   template <class Chain>
   void product(Rows<Real const> dy, Real const* weight, Rows<Real> dx,
                Derivative<Chain, Real> const& derivative) const {
-    auto const out = detail::matrix(dy);
-    auto const w = detail::matrix(Rows{weight, dy.columns, dx.columns, dx.columns});
-    auto in = detail::matrix(dx);
-    xt::blas::gemm(out, w, in);
+    reference::multiply(dy, false, Rows<Real const>{weight, dy.columns, dx.columns, dx.columns}, false, dx);
     map_gradient(dx, dx, derivative);
   }
   /// sink(dyᵀ x), as {out, in}
   template <class Sink>
   void weight_gradient(Rows<Real const> x, Rows<Real const> dy, Sink const& sink) const {
-    auto const in = detail::matrix(x);
-    auto const out = detail::matrix(dy);
-    xt::xtensor<Real, 2> gradient{std::array{out.shape(1), in.shape(1)}};
-    xt::blas::gemm(out, in, gradient, true);
+    std::vector<Real> gradient(static_cast<std::size_t>(dy.columns * x.columns));
+    reference::multiply(dy, true, x, false, Rows<Real>{gradient.data(), dy.columns, x.columns, x.columns});
     apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
   /// sink(sum of the rows of dy)
   template <class Sink>
   void sum_rows(Rows<Real const> dy, Sink const& sink) const {
-    xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
+    std::vector<Real> gradient(static_cast<std::size_t>(dy.columns));
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index j = 0; j < dy.columns; ++j) gradient[static_cast<std::size_t>(j)] += dy.row(i)[j];
+    }
     apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
   /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
@@ -233,7 +220,8 @@ struct Reference {
   template <class Sink>
   void convolve_parameter_gradients(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
                                     Sink const& weights, Sink const* biases, NoWindows = {}) const {
-    xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs * g.depth()}), sums = xt::zeros<Real>({g.outputs});
+    std::vector<Real> gradient(static_cast<std::size_t>(g.outputs * g.depth())),
+        sums(static_cast<std::size_t>(g.outputs));
     for (Index n = 0; n < x.rows; ++n) {
       detail::for_each_product(g, [&](Index o, Index i, Index w) {
         if (i >= 0) gradient.data()[w] += dy.row(n)[o] * x.row(n)[i];
@@ -289,21 +277,17 @@ struct Reference {
   /// y = post_ops(x); y may be x.
   template <class Chain, class Join>
   void map(Rows<Real const> x, Rows<Real> y, PostOps<Chain, Real, Join> const& post_ops) const {
-    auto const in = detail::matrix(x);
-    auto out = detail::matrix(y);
     for (Index i = 0; i < x.rows; ++i) {
       for (Index j = 0; j < x.columns; ++j) {
-        Real const value = detail::joined(post_ops.join, in(i, j), i, j);
+        Real const value = detail::joined(post_ops.join, x.row(i)[j], i, j);
         if (post_ops.kept) post_ops.kept[i * post_ops.kept_pitch + j] = value;
-        out(i, j) = detail::value_of(post_ops.chain, value, Position{i, j, post_ops.step});
+        y.row(i)[j] = detail::value_of(post_ops.chain, value, Position{i, j, post_ops.step});
       }
     }
   }
   /// dx = derivative(dy); dx may be dy.
   template <class Chain>
   void map_gradient(Rows<Real const> dy, Rows<Real> dx, Derivative<Chain, Real> const& derivative) const {
-    auto const out = detail::matrix(dy);
-    auto in = detail::matrix(dx);
     for (Index i = 0; i < dy.rows; ++i) {
       for (Index j = 0; j < dy.columns; ++j) {
         Real factor = 1;
@@ -312,14 +296,16 @@ struct Reference {
           factor = detail::derivative_of(derivative.chain, x, derivative.output[i * derivative.output_pitch + j],
                                          Position{i, j, derivative.step});
         }
-        in(i, j) = out(i, j) * factor;
+        dx.row(i)[j] = dy.row(i)[j] * factor;
       }
     }
   }
   /// dx = derivative(dx + dy)
   template <class Chain>
   void add_gradient(Rows<Real const> dy, Rows<Real> dx, Derivative<Chain, Real> const& derivative) const {
-    detail::matrix(dx) += detail::matrix(dy);
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index j = 0; j < dy.columns; ++j) dx.row(i)[j] += dy.row(i)[j];
+    }
     map_gradient(dx, dx, derivative);
   }
   /// dx = derivative(dy times the derivative of a join's value with respect to its first operand, or to its second)
@@ -343,30 +329,10 @@ struct Reference {
     }
   }
   /// y = softmax or log softmax of each row; y may be x.
-  void normalize(Normalization kind, Rows<Real const> x, Rows<Real> y) const {
-    auto const in = detail::matrix(x);
-    auto out = detail::matrix(y);
-    xt::xtensor<Real, 2> const top = xt::amax(in, {1}, xt::keep_dims);
-    xt::noalias(out) = in - top;
-    xt::xtensor<Real, 2> const mass = xt::sum(xt::exp(out), {1}, xt::keep_dims);
-    if (kind == Normalization::softmax) {
-      xt::noalias(out) = xt::exp(out) / mass;
-    } else {
-      xt::noalias(out) = out - xt::log(mass);
-    }
-  }
+  void normalize(Normalization kind, Rows<Real const> x, Rows<Real> y) const { reference::normalize(kind, x, y); }
   /// Computes dx from y and dy; dx may be dy.
   void normalize_gradient(Normalization kind, Rows<Real const> y, Rows<Real const> dy, Rows<Real> dx) const {
-    auto const out = detail::matrix(y);
-    auto const gradient = detail::matrix(dy);
-    auto in = detail::matrix(dx);
-    if (kind == Normalization::softmax) {
-      xt::xtensor<Real, 2> const total = xt::sum(out * gradient, {1}, xt::keep_dims);
-      xt::noalias(in) = out * (gradient - total);
-    } else {
-      xt::xtensor<Real, 2> const total = xt::sum(gradient, {1}, xt::keep_dims);
-      xt::noalias(in) = gradient - xt::exp(out) * total;
-    }
+    reference::normalize_gradient(kind, y, dy, dx);
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss, which is summed in
   /// double. y may be x.
@@ -374,14 +340,12 @@ struct Reference {
   Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Rows<Real const> target,
             Rows<Real> dx) const {
     if (kind != Normalization::none) normalize(kind, x, y);
-    auto const out = detail::matrix(y);
-    auto in = detail::matrix(dx);
-    in.fill(0);
     double total = 0;
     for (Index i = 0; i < y.rows; ++i) {
+      std::fill_n(dx.row(i), dx.columns, Real{});
       auto const compare = [&](Index j, Real t) {
-        total += static_cast<double>(loss.value(out(i, j), t));
-        in(i, j) = loss.gradient(out(i, j), t);
+        total += static_cast<double>(loss.value(y.row(i)[j], t));
+        dx.row(i)[j] = loss.gradient(y.row(i)[j], t);
       };
       if constexpr (LossType::target == Target::label) {
         compare(static_cast<Index>(*target.row(i)), *target.row(i));
@@ -436,22 +400,22 @@ struct Reference {
   void constrain(Parameter const& parameter, Real* weight, Real most) const {
     Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
     for (Index unit = 0; unit < units; ++unit) {
-      auto w = detail::vector(weight + unit * size, size);
-      if (Real const norm = std::sqrt(xt::sum(xt::square(w))()); norm > most) w *= most / norm;
+      std::span const w{weight + unit * size, static_cast<std::size_t>(size)};
+      Real sum = 0;
+      for (Real const value : w) sum += value * value;
+      if (Real const norm = std::sqrt(sum); norm > most) {
+        for (Real& value : w) value *= most / norm;
+      }
     }
   }
   /// The sum of squares of a flat buffer.
-  double squared_norm(Real const* values, Index size) const {
-    auto const v = detail::vector(values, size);
-    return xt::sum<double>(xt::square(v))();
-  }
+  double squared_norm(Real const* values, Index size) const { return reference::squared_norm(values, size); }
 
  private:
   /// The number by which each window's sum is divided.
-  static xt::xtensor<Real, 1> window_sizes(PoolingGeometry const& g) {
-    xt::xtensor<Real, 1> sizes = xt::zeros<Real>({g.out()});
-    detail::for_each_value(g, [&](Index o, Index, Index) { sizes.data()[o] += 1; });
-    if (g.count_padding) sizes.fill(static_cast<Real>(g.taps()));
+  static std::vector<Real> window_sizes(PoolingGeometry const& g) {
+    std::vector<Real> sizes(static_cast<std::size_t>(g.out()), g.count_padding ? static_cast<Real>(g.taps()) : Real{});
+    if (!g.count_padding) detail::for_each_value(g, [&](Index o, Index, Index) { sizes.data()[o] += 1; });
     return sizes;
   }
 };
