@@ -8,9 +8,6 @@ namespace coldpress::cpu {
 
 namespace {
 
-/// Makes the compiler emit `refuse`, which kernels of all levels call.
-[[gnu::used]] void (*const refusing)(char const*) = refuse;
-
 struct Level {
   char const* name;
   bool runs;

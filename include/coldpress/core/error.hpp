@@ -8,6 +8,17 @@
 #include <string_view>
 #include <utility>
 
+// Functions that seldom run, such as those that compose an error's sentence, take the compiler longer than the rest of
+// a small network. Sources with ready-made kernels only declare them, and coldpress::kernels contains them
+// (kernels/cpu/once.cpp). In all others they are marked COLDPRESS_ONCE.
+#if defined COLDPRESS_COMPILES_ONCE
+#define COLDPRESS_ONCE __attribute__((cold))
+#elif (defined COLDPRESS_LINKED_KERNELS || defined COLDPRESS_LEVEL) && defined __cpp_exceptions && !defined __CUDACC__
+#define COLDPRESS_DECLARES_ONCE
+#else
+#define COLDPRESS_ONCE __attribute__((noinline, cold)) inline
+#endif
+
 namespace coldpress {
 
 #if defined __cpp_exceptions || defined __CUDACC_RTC__  // where nothing is raised

@@ -29,17 +29,26 @@ __attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
 
 namespace detail {
 /// A number as text, for example 7, 0.5 or nan.
-__attribute__((noinline, cold)) inline ErrorText number_text(double value) {
+#if defined COLDPRESS_DECLARES_ONCE
+__attribute__((cold)) ErrorText number_text(double value);
+#else
+COLDPRESS_ONCE ErrorText number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(ErrorText const& what, Index sample, Index place,
-                                                                      double found) {
-  raise<DataError>(sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ",
+#endif
+/// Throws DataError for value number `at` of what check_finite was given.
+#if defined COLDPRESS_DECLARES_ONCE
+[[noreturn]] __attribute__((cold)) void refuse_value(char const* what, int number, Index at, Index size, double found);
+#else
+[[noreturn]] COLDPRESS_ONCE void refuse_value(char const* what, int number, Index at, Index size, double found) {
+  ErrorText const whose = number < 0 ? ErrorText{what} : sentence_of(what, number);
+  raise<DataError>(sentence_of("train_minibatch: value ", at % size, " of sample ", at / size, " of ", whose, " is ",
                                number_text(found),
                                "; training takes finite numbers, and counts samples and values from 0"));
 }
+#endif
 }  // namespace detail
 
 /// Throws DataError for the first value that is infinite or NaN, and says where it is. `size` is the number of values
@@ -47,15 +56,17 @@ __attribute__((noinline, cold)) inline ErrorText number_text(double value) {
 template <class T>
 void check_finite(std::span<T const> samples, Index size, char const* what, int number = -1) {
   Index const at = first_not_finite(samples);
-  if (at >= 0)
-    detail::refuse_value(number < 0 ? what : sentence_of(what, number), at / size, at % size,
-                         static_cast<double>(samples[static_cast<std::size_t>(at)]));
+  if (at >= 0) detail::refuse_value(what, number, at, size, static_cast<double>(samples[static_cast<std::size_t>(at)]));
 }
 
 /// Throws the DivergenceError of a step with this loss. `taken` says whether the step has changed the weights; `weight`
 /// names the first one that is not finite, or is empty.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_divergence(std::uint64_t step, double loss, bool taken,
-                                                                           std::string_view weight) {
+#if defined COLDPRESS_DECLARES_ONCE
+[[noreturn]] __attribute__((cold)) void refuse_divergence(std::uint64_t step, double loss, bool taken,
+                                                          std::string_view weight);
+#else
+[[noreturn]] COLDPRESS_ONCE void refuse_divergence(std::uint64_t step, double loss, bool taken,
+                                                   std::string_view weight) {
   ErrorText const state =
       !weight.empty()
           ? sentence_of("weight '", weight, "' has values that are infinite or NaN: the network can no longer be used")
@@ -65,5 +76,6 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
                                      ". A smaller learning rate or clipped gradients may help"),
                          step, loss, weight);
 }
+#endif
 
 }  // namespace coldpress

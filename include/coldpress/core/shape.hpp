@@ -18,11 +18,10 @@ using Index = std::int64_t;
 
 /// Throws ShapeError, or reports it in a program without exceptions. It is not inlined, since a check rarely fails. It
 /// is for host code; a GPU runs only what the host has checked, and there it stops the kernel.
-/// Ready-made kernels, which may share no code, call the one that kernels/cpu/dispatch.cpp contains.
-#if defined COLDPRESS_LEVEL
+#if defined COLDPRESS_DECLARES_ONCE
 [[noreturn]] __attribute__((cold)) void refuse(char const* sentence);
 #else
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) { raise<ShapeError>(sentence); }
+[[noreturn]] COLDPRESS_ONCE void refuse(char const* sentence) { raise<ShapeError>(sentence); }
 #endif
 
 /// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
@@ -123,7 +122,12 @@ struct SentencePart {
   constexpr SentencePart(Number of) : is_number(true), number(static_cast<long long>(of)) {}
 };
 
-__attribute__((noinline, cold)) inline ErrorText joined(std::initializer_list<SentencePart> parts) {
+/// The parts as one sentence, and a ShapeError with it.
+#if defined COLDPRESS_DECLARES_ONCE
+__attribute__((cold)) ErrorText joined(std::initializer_list<SentencePart> parts);
+[[noreturn]] __attribute__((cold)) void refuse_joined(std::initializer_list<SentencePart> parts);
+#else
+COLDPRESS_ONCE ErrorText joined(std::initializer_list<SentencePart> parts) {
   ErrorText sentence;
   for (SentencePart const& part : parts) {
     if (part.shape != nullptr) {
@@ -136,6 +140,10 @@ __attribute__((noinline, cold)) inline ErrorText joined(std::initializer_list<Se
   }
   return sentence;
 }
+[[noreturn]] COLDPRESS_ONCE void refuse_joined(std::initializer_list<SentencePart> parts) {
+  raise<ShapeError>(joined(parts));
+}
+#endif
 /// Joins the parts into a sentence.
 template <class... Parts>
 __attribute__((always_inline)) inline ErrorText sentence_of(Parts const&... parts) {
@@ -149,7 +157,7 @@ template <class... Parts>
 #if defined __CUDACC_RTC__
   refuse(what);
 #else
-  raise<ShapeError>(joined({what, parts...}));
+  refuse_joined({what, parts...});
 #endif
 }
 

@@ -7,6 +7,7 @@
 #include <coldpress/backend/erased.hpp>
 #include <coldpress/core/layer_traits.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
+#include <coldpress/run/stored_parameter.hpp>
 
 namespace coldpress {
 
@@ -123,5 +124,11 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   Cpu compiled_in() const { return {{}, {static_cast<Context const&>(*this)}}; }
 };
 static_assert(concepts::Backend<LinkedCpu>);
+
+// What does not depend on a network is compiled with the kernels (kernels/cpu/linked_cpu.cpp).
+extern template void fill_parameter<LinkedCpu, all_fillers>(Parameter const& parameter, RandomStream stream,
+                                                            float* stored);
+extern template void read_parameter<LinkedCpu>(Parameter const& parameter, float const* stored, float* values);
+extern template void write_parameter<LinkedCpu>(Parameter const& parameter, float* stored, float const* values);
 
 }  // namespace coldpress

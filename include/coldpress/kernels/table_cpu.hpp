@@ -18,34 +18,88 @@ struct ForConfigs {
   using Tape = BasicTape<true>;
 };
 
-/// `Networks` is ForTypes or ForConfigs.
+/// The primitives that make calls which a tape may record, or record them. `Networks` is ForTypes or ForConfigs. They
+/// take the compiler long and are compiled once, in kernels/cpu/table_cpu.cpp: beside a kernel, one more call costs
+/// nothing, and a stream repeats the recorded kernels without it.
 template <class Networks>
-struct TableCpu : Layout, Context, Networks {
+struct RecordedCpu : Layout, Context, Networks {
+  Table const* table = nullptr;
+  StreamTable const* streaming = nullptr;   // null unless it computes blocks of a stream, because it links more kernels
+  typename Networks::Tape* tape = nullptr;  // if not null, calls of a forward pass are recorded here, not made
+
+  void affine(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops) const;
+  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows = {}) const;
+  void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
+                Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops, Index most) const;
+  void convolve_transposed(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                           PostOps<ErasedChain, float> const& post_ops) const;
+  void pool(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places) const;
+  void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const;
+  void map(Signal<float const> x, Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops) const;
+  void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const;
+  void map(In x, Out y, PostOps<Chain<PowerOp>, float> const& post_ops) const;
+  void normalize(Normalization kind, In x, Out y) const;
+  void recurrent(Recurrence<float> const& r, float const* weights) const;
+  void recurrent(SignalRecurrence<> const& s) const;
+  void attend(AttentionPass<float> const& attention) const;
+  void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const;
+
+  // For layers without pointwise operations after them.
+  void affine(In x, float const* weight, float const* bias, Out y, PostOps<Chain<>, float> const&) const {
+    affine(x, weight, bias, y, PostOps<ErasedChain, float>{});
+  }
+  // For a layer whose backward pass is a convolution.
+  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                PostOps<Chain<>, float, NoJoin> const&, std::nullptr_t) const {
+    convolve(g, x, weight, bias, y, PostOps<ErasedChain, float>{}, static_cast<float*>(nullptr));
+  }
+  template <class R>
+  void recurrent(SignalRecurrence<R> const& s) const {
+    recurrent(SignalRecurrence<>{s.r, s.weights, s.clock, s.x, s.rows, s.y, s.y_distance});
+  }
+  void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
+
+ private:
+  /// Calls a kernel; adds the context (threads and scratch) if the kernel takes one.
+  template <class... Parameters, class... Args>
+  void call(void (*kernel)(Parameters...), Args const&... args) const {
+    if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
+      call(kernel, args..., static_cast<Context const&>(*this));
+    } else {
+      tape ? tape->record(kernel, args...) : kernel(args...);
+    }
+  }
+  /// Runs a step whose arguments have been computed, or records it.
+  template <class Step>
+  void take(Step const& step) const {
+    take(step, *table);
+  }
+  template <class Step>
+  void take(Step const& step, std::type_identity_t<StepKernels<Step>> const& kernels) const {
+    Kernel const kernel = kernels.kernel_of(step);
+    tape ? tape->record(kernel, step) : kernel(&step);
+  }
+};
+
+/// All primitives.
+template <class Networks>
+struct TableCpu : RecordedCpu<Networks> {
+  using RecordedCpu<Networks>::table;
   /// Whether the optimizer's step can be the epilogue of a gradient's tile.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
   static constexpr bool has_signals = true;
 
-  Table const* table = nullptr;
-  TrainingTable const* training = nullptr;  // null unless the network trains, because it links more kernels
-  StreamTable const* streaming = nullptr;   // null unless it computes blocks of a stream, for the same reason
-  typename Networks::Tape* tape = nullptr;  // if not null, calls of a forward pass are recorded here, not made
+  TrainingTable const* training = nullptr;  // null unless the network trains, for the same reason
 
   void prepare_training() { training = &training_table_of(*table); }
-  void link_streams() { streaming = &stream_table_of(*table); }
+  void link_streams() { this->streaming = &stream_table_of(*table); }
 
-  void affine(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops) const {
-    if (x.rows > 1) return call(this->halves ? table->affine_halves : table->affine, x, weight, bias, y, post_ops);
-    if (this->halves) return take(affine_step(x, HalfLayout::matrix(weight), bias, y, post_ops));
-    take(affine_step(x, weight, bias, y, post_ops));
-  }
   void product(In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative) const {
     training->product(dy, weight, dx, derivative, *this);
   }
-  // For layers without pointwise operations after them.
-  void affine(In x, float const* weight, float const* bias, Out y, PostOps<Chain<>, float> const&) const {
-    affine(x, weight, bias, y, PostOps<ErasedChain, float>{});
-  }
+  // For a layer without pointwise operations before it.
   void product(In dy, float const* weight, Out dx, Derivative<Chain<>, float> const&) const {
     (this->halves ? table->plain_product_halves : table->plain_product)(dy, weight, dx, *this);
   }
@@ -56,29 +110,6 @@ struct TableCpu : Layout, Context, Networks {
   template <class Sink>
   void sum_rows(In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*training).sum_rows(dy, sink, *this);
-  }
-  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows = {}) const {
-    if (is_one_step(g, x) || (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)) {
-      FusedStep const step{convolution_step(g, x, weight, bias, y, post_ops, state)};
-      if (!tape || !tape->fuse_product(step)) take(step);
-      return;
-    }
-    call(table->convolve, g, x, weight, bias, y, post_ops, state, windows);
-  }
-  void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
-                Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops, Index most) const {
-    FusedBlock const step{signal_convolution(g, x, weight, bias, y, post_ops, most)};
-    if (!tape || !tape->fuse_product(step)) take(step, *streaming);
-  }
-  // For a layer whose backward pass is a convolution.
-  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                PostOps<Chain<>, float, NoJoin> const&, std::nullptr_t) const {
-    convolve(g, x, weight, bias, y, PostOps<ErasedChain, float>{}, static_cast<float*>(nullptr));
-  }
-  void convolve_transposed(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                           PostOps<ErasedChain, float> const& post_ops) const {
-    call(table->convolve_transposed, g, x, weight, bias, y, post_ops);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
@@ -91,30 +122,16 @@ struct TableCpu : Layout, Context, Networks {
     SinkKernels<Sink> const& kernels = *training;
     kernels.convolve_parameter_gradients(g, x, dy, weights, biases, windows, *this);
   }
-  void pool(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places) const {
-    call(table->pool, g, x, y, post_ops, places);
-  }
   void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
                      Derivative<ErasedChain, float> const& derivative) const {
     training->pool_gradient(g, dy, places, dx, derivative, *this);
   }
-  void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const {
-    if (!tape || x.rows > 1 || !tape->template fuse_total<FusedStep>(row_map(x, y, post_ops)))
-      call(table->map, x, y, post_ops);
-  }
-  void map(Signal<float const> x, Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops) const {
-    auto const step = signal_map(x, y, post_ops);
-    if (!tape || !tape->template fuse_total<FusedBlock>(step)) take(step, *streaming);
-  }
-  void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const { map_as<Dropout>(x, y, post_ops); }
-  void map(In x, Out y, PostOps<Chain<PowerOp>, float> const& post_ops) const { map_as<Power>(x, y, post_ops); }
   void map_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
     training->map_gradient(dy, dx, derivative, *this);
   }
   void add_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
     training->add_gradient(dy, dx, derivative, *this);
   }
-  void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const {
     training->normalize_gradient(kind, y, dy, dx, *this);
   }
@@ -131,14 +148,6 @@ struct TableCpu : Layout, Context, Networks {
                      Derivative<ErasedChain, float> const& derivative) const {
     static_cast<JoinGradientKernels<L> const&>(*training).gradient(layer, second, dy, a, b, dx, derivative, *this);
   }
-  void recurrent(Recurrence<float> const& r, float const* weights) const {
-    if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
-    take(first_step(r, weights));
-  }
-  template <class R>
-  void recurrent(SignalRecurrence<R> const& s) const {
-    take(SignalRecurrence<>{s.r, s.weights, s.clock, s.x, s.rows, s.y, s.y_distance}, *streaming);
-  }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
     training->recurrent_gradient(r, weights, upper, truncation, *this);
@@ -150,20 +159,15 @@ struct TableCpu : Layout, Context, Networks {
   void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*training).recurrent_weight_gradient(r, sink, *this);
   }
-  void attend(AttentionPass<float> const& attention) const { call(table->attend, attention); }
   void attend_gradient(AttentionPass<float> const& attention, AttentionGradients<float> const& to) const {
     training->attend_gradient(attention, to, *this);
   }
-  void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
-    call(table->copy, from, to, add);
-  }
-  void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
   template <class Sink>
   void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
     static_cast<ApplyGradientKernels<Sink> const&>(*training).apply_gradient(gradient, size, sink, *this);
   }
   void constrain(Parameter const& parameter, float* weight, float most) const {
-    for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
+    this->for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
   }
   double squared_norm(float const* values, Index size) const { return training->squared_norm(values, size, *this); }
   // Layers that compute in loops.
@@ -204,34 +208,6 @@ struct TableCpu : Layout, Context, Networks {
   template <class L>
   ErasedJoin erased_join() const {
     return static_cast<JoinKernels<L> const&>(*table).join;
-  }
-
- private:
-  /// Calls a kernel; adds the context (threads and scratch) if the kernel takes one.
-  template <class... Parameters, class... Args>
-  void call(void (*kernel)(Parameters...), Args const&... args) const {
-    if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
-      call(kernel, args..., static_cast<Context const&>(*this));
-    } else {
-      tape ? tape->record(kernel, args...) : kernel(args...);
-    }
-  }
-  /// Runs a step whose arguments have been computed, or records it.
-  template <class Step>
-  void take(Step const& step) const {
-    take(step, *table);
-  }
-  template <class Step>
-  void take(Step const& step, std::type_identity_t<StepKernels<Step>> const& kernels) const {
-    Kernel const kernel = kernels.kernel_of(step);
-    tape ? tape->record(kernel, step) : kernel(&step);
-  }
-  /// Computes layer L's pointwise operation, whose type the compiler knows, with the type-erased kernel.
-  template <class L, class Op>
-  void map_as(In x, Out y, PostOps<Chain<Op>, float> const& post_ops) const {
-    ErasedOp op = erased<L>();
-    op.op = &post_ops.chain.op;
-    table->map(x, y, {{&op, 1}, post_ops.step}, *this);
   }
 };
 

@@ -81,7 +81,8 @@ constexpr auto spellings(Policy::Kind) {
                                           "warmup", "cosine", "cosine_restarts", "one_cycle"};
 }
 
-inline double Policy::Stage::value(double base, std::uint64_t iteration, Index const* milestones) const {
+#if !defined COLDPRESS_DECLARES_ONCE
+COLDPRESS_ONCE double Policy::Stage::value(double base, std::uint64_t iteration, Index const* milestones) const {
   auto const i = static_cast<double>(iteration), n = static_cast<double>(max_iter);
   auto const g = static_cast<double>(gamma), p = static_cast<double>(power);
   auto const from = static_cast<double>(start), to = static_cast<double>(end);
@@ -130,6 +131,7 @@ inline double Policy::Stage::value(double base, std::uint64_t iteration, Index c
   }
   return base;
 }
+#endif
 
 constexpr double Policy::Stage::upper_bound(double base) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -14,13 +14,18 @@ namespace coldpress {
 namespace detail {
 /// Throws for label number `at`, counted over all samples, each of which has `of_sample` labels. `ignored`, if not
 /// null, is a label that would be left out.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Index of_sample,
-                                                                      Index classes, int const* ignored) {
+#if defined COLDPRESS_DECLARES_ONCE
+[[noreturn]] __attribute__((cold)) void refuse_label(Index at, double label, Index of_sample, Index classes,
+                                                     int const* ignored);
+#else
+[[noreturn]] COLDPRESS_ONCE void refuse_label(Index at, double label, Index of_sample, Index classes,
+                                              int const* ignored) {
   raise<DataError>(sentence_of(
       of_sample > 1 ? sentence_of("label ", at % of_sample) : ErrorText{"the label"}, " of sample ", at / of_sample,
       " is ", number_text(label), "; expected a whole number from 0 to ", classes - 1,
       ignored ? sentence_of(" or, to be ignored, ", *ignored) : ErrorText{}, " (samples are counted from 0)"));
 }
+#endif
 }  // namespace detail
 
 /// Throws DataError, which says where it is, unless every label is a class of `reader`, a loss or a statistic that

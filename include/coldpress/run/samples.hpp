@@ -32,25 +32,31 @@ struct Samples {
 namespace detail {
 // Errors are thrown by separate functions that take the numbers by value, and by reference what is in memory. Without
 // an error, which is the usual case, a step of a stream then costs one comparison, and nothing is stored or copied.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_count(Index values, Index size, Shape const& shape,
-                                                                      int input) {
+#if defined COLDPRESS_DECLARES_ONCE
+[[noreturn]] __attribute__((cold)) void refuse_count(Index values, Index size, Shape const& shape, int input);
+[[noreturn]] __attribute__((cold)) void refuse_values(char const* what, std::size_t values, Index expected,
+                                                      Index samples, Shape const& shape);
+[[noreturn]] __attribute__((cold)) void refuse_unequal(Index samples, int input, Index of_first);
+[[noreturn]] __attribute__((cold)) void refuse_other_batch(Index batch, Index const& under_way);
+#else
+[[noreturn]] COLDPRESS_ONCE void refuse_count(Index values, Index size, Shape const& shape, int input) {
   refuse("network: input ", input, " must be a whole number of samples, at least one: got ", values,
          " values, expected a multiple of ", size, ", which a sample of ", shape, " has");
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_values(char const* what, std::size_t values,
-                                                                       Index expected, Index samples,
-                                                                       Shape const& shape) {
+[[noreturn]] COLDPRESS_ONCE void refuse_values(char const* what, std::size_t values, Index expected, Index samples,
+                                               Shape const& shape) {
   refuse(what, ": got ", values, " values, expected ", expected, " (", samples,
          samples == 1 ? " sample of " : " samples of ", shape, ")");
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_unequal(Index samples, int input, Index of_first) {
+[[noreturn]] COLDPRESS_ONCE void refuse_unequal(Index samples, int input, Index of_first) {
   refuse("network: all inputs must have equally many samples: input ", input, " has ", samples, ", input 0 has ",
          of_first);
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_other_batch(Index batch, Index const& under_way) {
+[[noreturn]] COLDPRESS_ONCE void refuse_other_batch(Index batch, Index const& under_way) {
   refuse("step: got ", batch, " samples, while ", under_way,
          " sequences are under way; the batch may change only after reset");
 }
+#endif
 }  // namespace detail
 
 /// The number of samples in this many values of input `input`, where a sample of `shape` has `size` values. Throws

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <coldpress/core/executor.hpp>
-#include <coldpress/core/filler.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/layers/identity.hpp>
 #include <coldpress/run/host_transfer.hpp>
@@ -10,6 +9,7 @@
 #include <coldpress/run/metric_accumulator.hpp>
 #include <coldpress/run/passes.hpp>
 #include <coldpress/run/samples.hpp>
+#include <coldpress/run/stored_parameter.hpp>
 #include <coldpress/typed/constant_weights.hpp>
 #include <coldpress/typed/default_backend.hpp>
 #include <coldpress/typed/diagnosis.hpp>
@@ -105,12 +105,8 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count && start == WeightsStart::filled; ++i) {
       RandomStream const stream{seed, 0, std::string_view{weight_name(i)}};
-      transfer_.change(parameters_.data() + offset(i), stored_size(i), [&](T* at) {
-        fill<fillers>(
-            weight(i), stream, [&](Index e, float value) __attribute__((noinline, cold)) {
-              Backend::put(weight(i), at, e, static_cast<T>(value));
-            });
-      });
+      transfer_.change(parameters_.data() + offset(i), stored_size(i),
+                       [&](T* at) { fill_parameter<Backend, fillers>(weight(i), stream, at); });
     }
   }
 
@@ -294,17 +290,13 @@ class Network {
   /// The same for any buffer with the layout of the parameters, such as gradients or the state of an optimizer.
   void read(T const* buffer, int i, std::span<T> values) const {
     check(i, values.size());
-    transfer_.read(buffer + offset(i), stored_size(i), [&](T const* at) {
-      for (Index e = 0; e < weight_shape(i).size(); ++e)
-        values[static_cast<std::size_t>(e)] = Backend::get(weight(i), at, e);
-    });
+    transfer_.read(buffer + offset(i), stored_size(i),
+                   [&](T const* at) { read_parameter<Backend>(weight(i), at, values.data()); });
   }
   void write(T* buffer, int i, std::span<T const> values) const {
     check(i, values.size());
-    transfer_.change(buffer + offset(i), stored_size(i), [&](T* at) {
-      for (Index e = 0; e < weight_shape(i).size(); ++e)
-        Backend::put(weight(i), at, e, values[static_cast<std::size_t>(e)]);
-    });
+    transfer_.change(buffer + offset(i), stored_size(i),
+                     [&](T* at) { write_parameter<Backend>(weight(i), at, values.data()); });
   }
 
   /// All parameters as one flat buffer in the backend's layout, including its padding, for optimizers.
@@ -443,7 +435,9 @@ class Network {
     }
     return given <= input_count;
   }
+  /// The fillers that are compiled; linked kernels come with all.
   static constexpr Fillers fillers = [] {
+    if constexpr (is_linked<Backend>) return all_fillers;
     Fillers all = 0;
     for (int const i : Graph::weights) all |= fillers_of(Graph::parameters.list[i].filler.kind);
     return all;
