@@ -107,7 +107,8 @@ COLDPRESS_INLINE Vector among(Vector v, Index c, Index low, Index high, float fi
 }
 
 /// Computes the attention to one head of keys and values of one sample, for all query heads that share it.
-inline void attend(AttentionPass<float> const& a, Index n, Index kv_head, float* scratch) {
+template <class T>
+void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
   AttentionGeometry const& g = a.geometry;
   AttentionScratch const part{g};
   auto const k = head_columns(a.k, n, kv_head, g.keys, g.size, scratch);
@@ -117,7 +118,7 @@ inline void attend(AttentionPass<float> const& a, Index n, Index kv_head, float*
   for (Index h = kv_head * g.group(); h < (kv_head + 1) * g.group(); ++h) {
     HeadRows const q{a.q.at(n, 0, h), a.q.step};
     for (Index first = 0; first < g.queries; first += part.block) {
-      AttendedBlock<float> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
+      AttendedBlock<T> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
       SeenKeys const seen = block.keys();
       block.scores(q, k, weights, pitch);
       block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {
@@ -138,9 +139,8 @@ inline void attend(AttentionPass<float> const& a, Index n, Index kv_head, float*
         float* const kept = a.kept_of(n, h, first + i);
         kept[0] = largest, kept[1] = mass == 0 ? 0 : 1 / mass;
       });
-      multiply(
-          block.rows(), g.value_size, seen.count, Left{weights, pitch, 1}, v.from(seen.first).right(),
-          Scaled{a.y.at(n, first, h), a.y.step, g.value_size, a.kept_of(n, h, first) + 1, AttentionPass<float>::kept});
+      multiply(block.rows(), g.value_size, seen.count, Left{weights, pitch, 1}, v.from(seen.first).right(),
+               Scaled{a.y.at(n, first, h), a.y.step, g.value_size, a.kept_of(n, h, first) + 1, AttentionPass<T>::kept});
     }
   }
 }
@@ -152,8 +152,9 @@ inline void clear_mask(AttentionGeometry const& g, HeadValues<float> const& mask
   }
 }
 /// The gradients of the same. Those of the mask are added to what is there.
-inline void attend_gradient(AttentionPass<float> const& a, AttentionGradients<float> const& to, Index n, Index kv_head,
-                            float* scratch) {
+template <class T>
+void attend_gradient(AttentionPass<T> const& a, AttentionGradients<T> const& to, Index n, Index kv_head,
+                     float* scratch) {
   AttentionGeometry const& g = a.geometry;
   AttentionScratch const part{g};
   auto const take = [&](Index size) {
@@ -177,7 +178,7 @@ inline void attend_gradient(AttentionPass<float> const& a, AttentionGradients<fl
     auto const q = head_rows(a.q, n, h, g.queries, g.size, q_copy),
                dy = head_rows(to.dy, n, h, g.queries, g.value_size, dy_copy);
     for (Index first = 0; first < g.queries; first += part.block) {
-      AttendedBlock<float> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
+      AttendedBlock<T> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
       SeenKeys const seen = block.keys();
       block.scores(q, k_columns, weights, pitch);
       Right<float> v = v_columns;
