@@ -228,6 +228,11 @@ struct Run {
     }
     return Result{chain, step, input, pitch, at(group.value), group.value.pitch};
   }
+  // Where groups are numbers, a backward pass has one copy of these. Inlined, they would be a quarter of it.
+  __attribute__((noinline)) constexpr auto gradient(int g) const { return gradient<int>(g); }
+  __attribute__((noinline)) constexpr auto derivative(int g) const { return derivative<int>(g); }
+  __attribute__((noinline)) constexpr void add(int g, int k) const { add<int, int>(g, k); }
+
   /// Where group g writes the gradient of the value of edge k, and what happens to it before. Its chain is empty if
   /// others are still to be added.
   template <class G, class K>
