@@ -22,7 +22,13 @@ constexpr void where_passed(Run const& run, G g, K k, F f) {
   }
 }
 
-/// The same for an edge that does not share the gradient of the group, which would then be copied to where it is.
+/// The same for every edge of the group: f(k).
+template <class Run, class G, class F>
+constexpr void for_each_passed(Run const& run, G g, F f) {
+  run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
+}
+
+/// Calls f() if the edge does not share the gradient of the group, which would then be copied to where it is.
 template <class Run, class G, class K, class F>
 constexpr void unless_shared(Run const& run, G g, K k, F f) {
   auto const shared = run.program.shares_gradient(g, k);
@@ -218,16 +224,15 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
         if (dt.data)
           run.backend.loss_target_gradient(loss, head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
       }
-      auto const pass_gradient = [&](auto k, auto rows) {
+      detail::for_each_passed(run, g, [&](auto k) {
+        auto const rows = run.target(g, k);
         auto const derivative = run.target_derivative(g, k);
         // With a SampleLoss this is done even without a chain, because the padding beyond the columns is not yet zero.
         if constexpr (SampleLoss<L> || !std::remove_cvref_t<decltype(derivative)>::nothing) {
           if (SampleLoss<L> || !derivative.empty()) run.backend.map_gradient(rows, rows, derivative);
         }
         run.add(g, k);
-      };
-      detail::where_passed(run, g, run.first_edge, [&] { pass_gradient(run.first_edge, dx); });
-      detail::where_passed(run, g, Second{}, [&] { pass_gradient(Second{}, run.target(g, Second{})); });
+      });
       each(g, mean);
       total += mean;
       if (double* const sums = run.sums_of(node)) detail::gather(run, sums, mean);
@@ -253,11 +258,6 @@ constexpr void seed_gradient(Run const& run, Output output, T const* dy) {
 enum class Pass { both, inputs, parameters };
 
 namespace detail {
-template <class Run, class G, class F>
-constexpr void for_each_passed(Run const& run, G g, F f) {
-  run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
-}
-
 /// Computes the gradients of the layer at the head of a group: those of its inputs first, because its parameters may
 /// change afterwards. In a part whose sums will be those of all parts, the parameters come first, with its own.
 template <class Run, class L, class G, class Sinks, class Stage>
