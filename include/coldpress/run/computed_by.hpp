@@ -33,10 +33,37 @@ constexpr void once_meanwhile(Backend const& backend, F f) {
   }
 }
 
-/// A layer's forward pass in which nothing is a constant. It is compiled once for all programs.
+/// A layer's functions for passes in which nothing is a constant. They are compiled once for all groups; for the
+/// layers of kernels/linked_layers.hpp, once for all programs.
 template <class Backend, class L, class Pass>
-__attribute__((noinline)) void forward_of_any(Backend const& backend, L const& layer, Pass const& pass) {
+struct ForwardOfAny {
+  static void forward(Backend const& backend, L const& layer, Pass const& pass);
+};
+template <class Backend, class L, class Pass>
+struct BackwardOfAny {
+  static constexpr bool prepares = requires(Backend const& backend, L const& layer, Pass const& pass) {
+    layer.backward(backend, pass);
+  };
+  static void backward(Backend const& backend, L const& layer, Pass const& pass);
+  static void backward_input(Backend const& backend, L const& layer, Pass const& pass);
+  static void backward_parameters(Backend const& backend, L const& layer, Pass const& pass);
+};
+template <class Backend, class L, class Pass>
+__attribute__((noinline)) void ForwardOfAny<Backend, L, Pass>::forward(Backend const& backend, L const& layer,
+                                                                       Pass const& pass) {
   layer.forward(backend, pass);
+}
+template <class Backend, class L, class Pass>
+void BackwardOfAny<Backend, L, Pass>::backward(Backend const& backend, L const& layer, Pass const& pass) {
+  if constexpr (prepares) layer.backward(backend, pass);
+}
+template <class Backend, class L, class Pass>
+void BackwardOfAny<Backend, L, Pass>::backward_input(Backend const& backend, L const& layer, Pass const& pass) {
+  layer.backward_input(backend, pass);
+}
+template <class Backend, class L, class Pass>
+void BackwardOfAny<Backend, L, Pass>::backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
+  if constexpr (has_parameters<L>) layer.backward_parameters(backend, pass);
 }
 
 }  // namespace detail
@@ -51,7 +78,7 @@ struct ComputedBy {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.forward(layer, pass);
     } else {
-      detail::forward_of_any(backend, layer, pass);
+      detail::ForwardOfAny<Backend, L, Pass>::forward(backend, layer, pass);
     }
   }
   /// Computes what both gradients share, if the layer has such a function.
@@ -59,6 +86,9 @@ struct ComputedBy {
   static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.backward(layer, pass);
+    } else if constexpr (is_linked<Backend>) {
+      using Functions = detail::BackwardOfAny<Backend, L, Pass>;
+      if constexpr (Functions::prepares) Functions::backward(backend, layer, pass);
     } else if constexpr (requires { layer.backward(backend, pass); }) {
       layer.backward(backend, pass);
     }
@@ -67,6 +97,8 @@ struct ComputedBy {
   static constexpr void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.backward_input(layer, pass);
+    } else if constexpr (is_linked<Backend>) {
+      detail::BackwardOfAny<Backend, L, Pass>::backward_input(backend, layer, pass);
     } else {
       layer.backward_input(backend, pass);
     }
@@ -75,6 +107,8 @@ struct ComputedBy {
   static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.backward_parameters(layer, pass);
+    } else if constexpr (is_linked<Backend>) {
+      detail::BackwardOfAny<Backend, L, Pass>::backward_parameters(backend, layer, pass);
     } else {
       layer.backward_parameters(backend, pass);
     }

@@ -13,7 +13,7 @@ using DefaultBackend = Cpu;
 }
 }  // namespace coldpress
 #elif defined COLDPRESS_LINKED_KERNELS
-#include <coldpress/kernels/linked_cpu.hpp>
+#include <coldpress/kernels/linked_layers.hpp>
 #define COLDPRESS_KERNELS kernels_linked
 namespace coldpress::inline kernels_linked {
 using DefaultBackend = LinkedCpu;
