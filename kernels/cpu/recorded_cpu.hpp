@@ -1,4 +1,6 @@
 // The primitives whose calls a tape may record: what they pass to their kernels, for network types and for configs.
+#pragma once
+
 #include <coldpress/kernels/table_cpu.hpp>
 
 namespace coldpress::cpu {
@@ -57,7 +59,6 @@ void RecordedCpu<Networks>::map(Signal<float const> x, Signal<float> y,
   if (!tape || !tape->template fuse_total<FusedBlock>(step)) take(step, *streaming);
 }
 
-namespace {
 /// Computes layer L's pointwise operation, whose type the compiler knows, with the type-erased kernel.
 template <class L, class Cpu, class Op>
 void map_as(Cpu const& cpu, In x, Out y, PostOps<Chain<Op>, float> const& post_ops) {
@@ -65,7 +66,6 @@ void map_as(Cpu const& cpu, In x, Out y, PostOps<Chain<Op>, float> const& post_o
   op.op = &post_ops.chain.op;
   cpu.table->map(x, y, {{&op, 1}, post_ops.step}, cpu);
 }
-}  // namespace
 template <class Networks>
 void RecordedCpu<Networks>::map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const {
   map_as<Dropout>(*this, x, y, post_ops);
@@ -100,8 +100,5 @@ template <class Networks>
 void RecordedCpu<Networks>::copy(Sequence<float const> const& from, Sequence<float> const& to, bool add) const {
   call(table->copy, from, to, add);
 }
-
-template struct RecordedCpu<ForTypes>;
-template struct RecordedCpu<ForConfigs>;
 
 }  // namespace coldpress::cpu

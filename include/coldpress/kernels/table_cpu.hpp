@@ -19,8 +19,7 @@ struct ForConfigs {
 };
 
 /// The primitives that make calls which a tape may record, or record them. `Networks` is ForTypes or ForConfigs. They
-/// take the compiler long and are compiled once, in kernels/cpu/table_cpu.cpp: beside a kernel, one more call costs
-/// nothing, and a stream repeats the recorded kernels without it.
+/// take the compiler long, so their definitions are in kernels/cpu/recorded_cpu.hpp and compiled once for all programs.
 template <class Networks>
 struct RecordedCpu : Layout, Context, Networks {
   Table const* table = nullptr;
