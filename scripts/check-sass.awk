@@ -19,6 +19,8 @@ BEGIN {
   limit("TiedLinear", 256, 599, 588)
   limit("Convolution", 64, 77, 77)
   limit("Convolution", 256, 1673, 1202)
+  limit("OfVolumes", 64, 77, 77)  # both convolutions of volumes
+  limit("OfVolumes", 256, 2211, 1392)
   limit("Rnn", 256, 885, 753)
   if (!library) {  # passes of network types
     limit("ForwardOf", 256, 771, 494)
@@ -27,7 +29,7 @@ BEGIN {
     limit("ChunkedStepOf", 64, 85, 83)
     limit("ChunkedStepOf", 256, 576, 573)
   }
-  subjects = split("RandomNormal RotaryPositions SinusoidalPositions StftLoss ChunkedStepOf StepOf ForwardOf TiedLinear Linear Convolution Rnn", subject_of, " ")
+  subjects = split("RandomNormal RotaryPositions SinusoidalPositions StftLoss ChunkedStepOf StepOf ForwardOf OfVolumes TiedLinear Linear Convolution Rnn", subject_of, " ")
   near = 12  # instructions from a fence to what it is for, at most
 }
 

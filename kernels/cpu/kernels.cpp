@@ -56,10 +56,10 @@ constexpr CommonKernels common_kernels() {
           [](In dy, float const* weight, Out dx, Context const& context) {
             with(context).product(dy, HalfLayout::matrix(weight), dx, Derivative<Chain<>, float>{});
           },
-          [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+          [](VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
              PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows,
              Context const& context) { with(context).convolve(g, x, weight, bias, y, post_ops, state, windows); },
-          [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+          [](VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
              PostOps<ErasedChain, float> const& post_ops,
              Context const& context) { with(context).convolve_transposed(g, x, weight, bias, y, post_ops); },
           [](PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places,

@@ -14,10 +14,10 @@ void RecordedCpu<Networks>::affine(In x, float const* weight, float const* bias,
 }
 
 template <class Networks>
-void RecordedCpu<Networks>::convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+void RecordedCpu<Networks>::convolve(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
                                      PostOps<ErasedChain, float> const& post_ops, float* state,
                                      Windows<float> const& windows) const {
-  if (is_one_step(g, x) || (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)) {
+  if (is_one_step(g, x) || (state && g.is_sequence() && g.past() > 0 && x.rows == 1 && g.height.in == 1)) {
     FusedStep const step{convolution_step(g, x, weight, bias, y, post_ops, state)};
     if (!tape || !tape->fuse_product(step)) take(step);
     return;
@@ -34,9 +34,8 @@ void RecordedCpu<Networks>::convolve(ConvolutionGeometry const& g, Signal<float 
 }
 
 template <class Networks>
-void RecordedCpu<Networks>::convolve_transposed(ConvolutionGeometry const& g, In x, float const* weight,
-                                                float const* bias, Out y,
-                                                PostOps<ErasedChain, float> const& post_ops) const {
+void RecordedCpu<Networks>::convolve_transposed(VolumeGeometry const& g, In x, float const* weight, float const* bias,
+                                                Out y, PostOps<ErasedChain, float> const& post_ops) const {
   call(table->convolve_transposed, g, x, weight, bias, y, post_ops);
 }
 

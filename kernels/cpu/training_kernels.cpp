@@ -12,16 +12,15 @@ constexpr ApplyGradientKernels<Sink> apply_gradient_kernels() {
 }
 template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
-  return {apply_gradient_kernels<Sink>(),
-          [](In x, In dy, Sink const& sink, Context const& context) { with(context).weight_gradient(x, dy, sink); },
-          [](In dy, Sink const& sink, Context const& context) { with(context).sum_rows(dy, sink); },
-          [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
-            with(context).recurrent_weight_gradient(r, sink);
-          },
-          [](ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
-             Windows<float> const& windows, Context const& context) {
-            with(context).convolve_parameter_gradients(g, x, dy, weights, biases, windows);
-          }};
+  return {
+      apply_gradient_kernels<Sink>(),
+      [](In x, In dy, Sink const& sink, Context const& context) { with(context).weight_gradient(x, dy, sink); },
+      [](In dy, Sink const& sink, Context const& context) { with(context).sum_rows(dy, sink); },
+      [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
+        with(context).recurrent_weight_gradient(r, sink);
+      },
+      [](VolumeGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases, Windows<float> const& windows,
+         Context const& context) { with(context).convolve_parameter_gradients(g, x, dy, weights, biases, windows); }};
 }
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
@@ -71,8 +70,8 @@ constexpr CommonTrainingKernels common_kernels() {
       [](In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context) {
         with(context).product(dy, weight, dx, derivative);
       },
-      [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-         Derivative<ErasedChain, float> const& derivative, Windows<float> const& windows,
+      [](VolumeGeometry const& g, In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative,
+         Windows<float> const& windows,
          Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, derivative, windows); },
       [](PoolingGeometry const& g, In dy, float const* places, Out dx, Derivative<ErasedChain, float> const& derivative,
          Context const& context) { with(context).pool_gradient(g, dy, places, dx, derivative); },

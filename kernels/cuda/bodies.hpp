@@ -39,20 +39,29 @@ using InputsOf = std::conditional_t<OneInput<L>, Shape, InputShapes>;
 template <class L>
 using ValuesOf = std::conditional_t<OneInput<L>, Out, std::array<Out, max_inputs>>;
 
-/// A layer's forward function, ...
+/// The variant of a convolution of volumes, which has kernels of its own. Those of images and sequences stay small.
+struct OfVolumes {
+  using value_type = ConvolutionKind;
+  static constexpr ConvolutionKind value = ConvolutionKind::volume;
+};
 template <class L>
+constexpr bool takes_volumes = std::is_same_v<L, Convolution> || std::is_same_v<L, ConvolutionTranspose>;
+
+/// A layer's forward function, ...
+template <class L, class Variant = NoVariant>
 struct Forward {
-  using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyPostOps, float>;
+  using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyPostOps, float, float*,
+                           NoWindows, Variant>;
   L layer;
   Pass pass;
   constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
 };
 /// ... and its backward functions; `common` computes what the other two need.
 enum class Stage { common, input, parameters };
-template <class L, Stage stage>
+template <class L, Stage stage, class Variant = NoVariant>
 struct Backward {
   using Pass = BackwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, Out, ValuesOf<L>, AnyChain,
-                            OfParameters<GradientSink<float>>, float>;
+                            OfParameters<GradientSink<float>>, float, NoWindows, Variant>;
   L layer;
   Pass pass;
   static constexpr bool exists = [] {

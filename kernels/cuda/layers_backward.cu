@@ -12,6 +12,8 @@ void instantiate(TypeList<Layers...>) {
       if constexpr (Backward<L, Stage::input>::exists) make<Backward<L, Stage::input>>();
       if constexpr (Backward<L, Stage::parameters>::exists) make<Backward<L, Stage::parameters>>();
     }
+    if constexpr (takes_volumes<L>)
+      make<Backward<L, Stage::input, OfVolumes>, Backward<L, Stage::parameters, OfVolumes>>();
     if constexpr (JoinLayer<L>) make<JoinGradient<L>>();
   };
   (one(static_cast<Layers*>(nullptr)), ...);

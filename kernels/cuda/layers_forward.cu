@@ -8,6 +8,7 @@ template <class... Layers>
 void instantiate(TypeList<Layers...>) {
   auto const one = []<class L>(L*) {
     if constexpr (ComputeLayer<L>) make<Forward<L>>();
+    if constexpr (takes_volumes<L>) make<Forward<L, OfVolumes>>();
   };
   (one(static_cast<Layers*>(nullptr)), ...);
 }

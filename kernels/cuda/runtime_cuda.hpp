@@ -138,16 +138,18 @@ struct RuntimeCuda : GridLayout {
       }
     }
     if constexpr (is_built_in<L>) {
-      run(Forward<L>{layer,
-                     {.in = inputs_of<L>(pass.in),
-                      .x = pass.x,
-                      .p = parameters(layer, pass),
-                      .y = pass.y,
-                      .post_ops = post_ops_of(pass.post_ops),
-                      .memory = pass.memory,
-                      .state = pass.state,
-                      .key = pass.key,
-                      .step = step_for(pass)}});
+      with_variant(layer, pass, [&]<class Variant>(Variant) {
+        run(Forward<L, Variant>{layer,
+                                {.in = inputs_of<L>(pass.in),
+                                 .x = pass.x,
+                                 .p = parameters(layer, pass),
+                                 .y = pass.y,
+                                 .post_ops = post_ops_of(pass.post_ops),
+                                 .memory = pass.memory,
+                                 .state = pass.state,
+                                 .key = pass.key,
+                                 .step = step_for(pass)}});
+      });
     }
   }
   template <class L, class Pass>
@@ -261,17 +263,19 @@ struct RuntimeCuda : GridLayout {
   static ConvolutionGeometry geometry_of(Convolution const& layer, Shape const& in) { return layer.geometry(in); }
   static ConvolutionGeometry geometry_of(Linear const& layer, Shape const& in) {
     if (layer.last_axis) return layer.geometry(in);
-    return {in.size(), layer.output_size, 1, {}, {}, false};
+    return {in.size(), layer.output_size, 1, {}, {}, ConvolutionKind::image};
   }
   /// Gathers a library's call for a layer's product; returns false if the work is left to kernels.
   template <class L, class Pass>
   bool multiplied(LayerPass which, L const& layer, Pass const& pass, Out x, Out y) const {
     if (!libraries) return false;
     ConvolutionGeometry const g = geometry_of(layer, pass.in);
+    if (g.is_volume()) return false;
     float const *weight = pass.p[0], *bias = nullptr;
     bool add = false;
     if constexpr (requires { pass.state; }) {
-      if (pass.state && g.sequence && g.past() > 0) return false;  // only kernels keep the earlier steps of a stream
+      if (pass.state && g.is_sequence() && g.past() > 0)
+        return false;  // only kernels keep the earlier steps of a stream
       if (parameters_of(layer, pass.in).size() > 1) bias = pass.p[1];
     } else if (which == LayerPass::weight_gradient) {
       weight = pass.sinks[0].gradient, add = pass.sinks[0].add;
@@ -286,26 +290,36 @@ struct RuntimeCuda : GridLayout {
     return has_library(layer, task) ? libraries->rnn(&layer, task, pass.p[0]) : nullptr;
   }
   void copy(Sequence<float const> const& from, Sequence<float> const& to) const { run(CopySteps{from, to}); }
+  /// Calls f with the variant whose kernels compute the layer.
+  template <class L, class Pass, class F>
+  static void with_variant(L const& layer, Pass const& pass, F const& f) {
+    if constexpr (takes_volumes<L>) {
+      if (layer.geometry(pass.in).is_volume()) return f(OfVolumes{});
+    }
+    f(NoVariant{});
+  }
   template <Stage stage, class L, class Pass>
   void take_back(L const& layer, Pass const& pass) const {
-    using Body = Backward<L, stage>;
-    if constexpr (is_built_in<L> && Body::exists) {
-      typename Body::Pass to{.in = inputs_of<L>(pass.in),
-                             .x = pass.x,
-                             .p = parameters(layer, pass),
-                             .y = pass.y,
-                             .dy = pass.dy,
-                             .dx = pass.dx,
-                             .derivative = {},
-                             .sinks = {},
-                             .memory = pass.memory,
-                             .key = pass.key,
-                             .step = step_for(pass)};
-      if constexpr (OneInput<L>) to.derivative = derivative_of(pass.derivative);
-      if constexpr (stage == Stage::parameters) {
-        each_parameter(layer, pass, pass.sinks, [&](int i, auto const& sink) { to.sinks.list[i] = sink; });
-      }
-      run(Body{layer, to});
+    if constexpr (is_built_in<L> && Backward<L, stage>::exists) {
+      with_variant(layer, pass, [&]<class Variant>(Variant) {
+        using Body = Backward<L, stage, Variant>;
+        typename Body::Pass to{.in = inputs_of<L>(pass.in),
+                               .x = pass.x,
+                               .p = parameters(layer, pass),
+                               .y = pass.y,
+                               .dy = pass.dy,
+                               .dx = pass.dx,
+                               .derivative = {},
+                               .sinks = {},
+                               .memory = pass.memory,
+                               .key = pass.key,
+                               .step = step_for(pass)};
+        if constexpr (OneInput<L>) to.derivative = derivative_of(pass.derivative);
+        if constexpr (stage == Stage::parameters) {
+          each_parameter(layer, pass, pass.sinks, [&](int i, auto const& sink) { to.sinks.list[i] = sink; });
+        }
+        run(Body{layer, to});
+      });
     }
   }
   template <class Body>

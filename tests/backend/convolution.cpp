@@ -17,7 +17,7 @@ template <class Backend>
 struct Made {
   Doubles y, dx, added, gradient, bias_gradient;
 
-  Made(ConvolutionGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed) {
+  Made(VolumeGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed) {
     bool const blocks = keeps_blocks<Backend> && g.in_blocks(), in_blocked = blocks && seed / 2 % 2 == 0,
                out_blocked = blocks && seed / 4 % 2 == 0;
     using T = typename Backend::Scalar;
@@ -28,7 +28,7 @@ struct Made {
             Backend::convolution_scratch(g, {.training = true, .input_gradient = true, .adds = true}) + 16),
         T(77.25));
     if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
-    Index const in = g.channels * g.height.in * g.width.in, out = g.outputs * g.positions();
+    Index const in = g.in(), out = g.out();
     auto x = Matrix<Backend>::random_values(batch, in, padded, in_blocked),
          dy = Matrix<Backend>::random_values(batch, out, true, out_blocked);
     auto const weight = stored<Backend>(weights, random_doubles(weights.size()));
@@ -68,11 +68,11 @@ std::string text(Convolution const& c, Shape in) {
 
 void compare(Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
   INFO(text(c, in) << ", batch " << batch);
-  ConvolutionGeometry const g = c.geometry(in);
+  VolumeGeometry const g = c.geometry(in);
   Shape const weights = c.parameters(in)[0].shape;
   Made<Cpu> const fast{g, weights, batch, seed % 2 == 0, seed};
   Made<Reference<double>> const exact{g, weights, batch, seed % 2 == 0, seed};
-  check(fast.y, exact.y, g.depth() + 1, 1);
+  check(fast.y, exact.y, g.terms() + 1, 1);
   check(fast.dx, exact.dx, g.group_outputs() * g.taps(), 1);
   check(fast.added, exact.added, g.group_outputs() * g.taps() + 1, 1);
   check(fast.gradient, exact.gradient, batch * g.positions(), 1);
@@ -94,6 +94,24 @@ TEST_CASE("images of random shapes") {
                         .groups = groups};
     Shape const in{channels, random.integer(1, 14) + 3 * (r - 1), random.integer(1, seed % 5 == 0 ? 40 : 14) + 2 * s};
     compare(c, in, seed % 4 == 0 ? random.integer(16, 35) : random.integer(1, 6), seed);
+  }
+}
+
+TEST_CASE("volumes of random shapes") {
+  Random random{7};
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Index const groups = random.integer(1, 6) == 1 ? random.integer(2, 3) : 1, channels = groups * random.integer(1, 4);
+    Index const d = random.integer(1, 4), r = random.integer(1, 4), s = random.integer(1, 3);
+    Convolution const c{.num_output = groups * random.integer(1, seed % 7 == 0 ? 20 : 7),
+                        .filter_shape = {d, r, s},
+                        .stride = {random.integer(1, 1 + d), random.integer(1, 1 + r), random.integer(1, 1 + s)},
+                        .padding = {random.integer(0, d + 2), random.integer(0, r), random.integer(0, s)},
+                        .dilation = {random.integer(1, 3), random.integer(1, 2), random.integer(1, 3)},
+                        .groups = groups};
+    if (c.filter_shape.count == 2 || c.stride.count == 2 || c.padding.count == 2 || c.dilation.count == 2) continue;
+    Shape const in{channels, random.integer(1, 5) + 3 * (d - 1), random.integer(1, 9) + 2 * (r - 1),
+                   random.integer(1, seed % 5 == 0 ? 20 : 9) + 3 * (s - 1)};
+    compare(c, in, random.integer(1, seed % 4 == 0 ? 18 : 4), seed);
   }
 }
 
@@ -237,7 +255,7 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
         for (Index j = 0; j < count * c.num_output; ++j)
           wanted.push_back(static_cast<double>(y(i, first * c.num_output + j)));
       }
-      check(made.values(), wanted, whole.depth(), 1);
+      check(made.values(), wanted, whole.terms(), 1);
     }
     CHECK(state.back() == 3.5f);
   }

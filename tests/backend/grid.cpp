@@ -56,6 +56,16 @@ TEST_CASE("convolution and pooling") {
         Shape{3, 8, 7}>();
   check<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{}>, Shape{11, 4}>();
 }
+TEST_CASE("convolution of volumes") {
+  check<Sequential<Convolution{.num_output = 6,
+                               .filter_shape = {3, 1, 2},
+                               .stride = {2, 1, 3},
+                               .padding = {2, 0, 1},
+                               .dilation = {1, 3, 2},
+                               .groups = 2},
+                   TanH{}, ConvolutionTranspose{.num_output = 3, .filter_shape = {2, 3, 1}, .stride = {3, 1, 2}}>,
+        Shape{4, 5, 3, 6}>();
+}
 TEST_CASE("recurrent layers") {
   check<Sequential<Rnn{.hidden_size = 9}, Linear{2}>, Shape{6, 3}>();
   check<Sequential<Rnn{.hidden_size = 5,

@@ -137,4 +137,25 @@ transposed_sequence("transposed_sequence", (2, 4, 3), 2, 3)
 transposed_sequence("transposed_sequence_strided", (1, 5, 4), 6, 4, groups=2, stride=3, padding=1, output_padding=2)
 transposed_sequence("transposed_sequence_dilated", (3, 1, 2), 17, 3, stride=2, dilation=2)
 
+
+def volumes(name, shape, outputs, filter_shape, groups=1, **options):
+    x, w, b = numbers(*shape), numbers(outputs, shape[1] // groups, *filter_shape), numbers(outputs)
+    case(name, x, functional.conv3d(x, w, b, groups=groups, **options), weight=w, bias=b)
+
+
+def transposed_volumes(name, shape, outputs, filter_shape, groups=1, **options):
+    x, w, b = numbers(*shape), numbers(shape[1], outputs // groups, *filter_shape), numbers(outputs)
+    case(name, x, functional.conv_transpose3d(x, w, b, groups=groups, **options), weight=w, bias=b)
+
+
+volumes("volumes", (2, 2, 3, 4, 5), 3, (2, 3, 2))
+volumes("volumes_strided", (1, 3, 5, 4, 7), 2, (3, 2, 3), stride=(2, 1, 3), padding=(2, 0, 1))
+volumes("volumes_dilated", (2, 2, 4, 5, 6), 2, (2, 2, 3), dilation=(3, 1, 2), padding=(1, 0, 2))
+volumes("volumes_grouped", (3, 4, 3, 2, 4), 6, (3, 2, 2), groups=2, padding=1)
+volumes("volumes_depthwise", (1, 3, 4, 9, 8), 3, (3, 3, 3), groups=3, padding=1)
+volumes("volumes_same", (2, 1, 3, 4, 3), 2, (4, 3, 2), padding="same")
+transposed_volumes("transposed_volumes", (2, 3, 2, 3, 4), 2, (2, 3, 2))
+transposed_volumes("transposed_volumes_strided", (1, 4, 3, 2, 3), 6, (3, 2, 4), groups=2, stride=(2, 1, 3),
+                   padding=(1, 0, 2), output_padding=(1, 0, 2))
+
 write(__file__)

@@ -162,7 +162,7 @@ TEST_CASE("a geometry that means nothing is refused with a sentence") {
   };
   CHECK(sentence(good, {2, 5, 5}) == "none");
   CHECK(sentence(good, {2, 2, 5}) == "window: the filter must not be larger than the padded input");
-  CHECK(sentence(good, {1, 2, 5, 5}).find("{channels, height, width}") != std::string::npos);
+  CHECK(sentence(good, {1, 1, 2, 5, 5}).find("{channels, depth, height, width}") != std::string::npos);
   CHECK(sentence(good, {}).find("{channels, height, width}") != std::string::npos);
   for (Index const bad : {Index{0}, Index{-1}, huge}) {
     CHECK(sentence(with([&](auto& c) { c.num_output = bad; }), {2, 5, 5}).find("num_output") != std::string::npos);

@@ -79,7 +79,7 @@ TEST_CASE("a transposed geometry that means nothing is refused with a sentence")
     CHECK(text.find(words) != std::string::npos);
   };
   has(sentence([](auto&) {}), "none");
-  for (Shape const in : {Shape{5}, Shape{1, 2, 5, 5}, Shape{}})
+  for (Shape const in : {Shape{5}, Shape{1, 1, 2, 5, 5}, Shape{}})
     has(sentence([](auto&) {}, in), "the input must be {channels, height, width}");
   for (Index const bad : {Index{0}, Index{-1}, Index{1} << 62}) {
     has(sentence([&](auto& c) { c.num_output = bad; }), "num_output must be from 1");

@@ -18,7 +18,7 @@ namespace concepts {
 /// Where a backend keeps parameters and rows, and how much scratch its primitives need.
 template <class B>
 concept BackendLayout = requires(B const& b, Parameter const& parameter, typename B::Scalar* storage, Index n,
-                                 Extent extent, RecurrentWeights const& weights, ConvolutionGeometry const& g,
+                                 Extent extent, RecurrentWeights const& weights, VolumeGeometry const& g,
                                  PoolingGeometry const& pooling, AttentionGeometry const& attention) {
   { B::pitch(n) } -> std::same_as<Index>;                                // the distance between rows of n values
   { b.storage_size(parameter) } -> std::same_as<Index>;                  // the number of values of a stored parameter
@@ -68,7 +68,7 @@ concept HasPrimitives = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T 
 }
 &&requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T const> dy, Rows<T> dx, T const* weight, T const* bias,
            T* memory, T* state, PostOps<ErasedChain, T> const& post_ops, Derivative<ErasedChain, T> const& derivative,
-           GradientSink<T> const& sink, ConvolutionGeometry const& g, PoolingGeometry const& pooling) {
+           GradientSink<T> const& sink, VolumeGeometry const& g, PoolingGeometry const& pooling) {
   // y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`; bias may be null.
   b.convolve(g, x, weight, bias, y, post_ops, state);
   b.convolve_input_gradient(g, dy, weight, dx, derivative);  // dx = derivative(the gradient with respect to x)

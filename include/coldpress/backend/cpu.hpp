@@ -12,6 +12,7 @@
 #include <coldpress/backend/recurrent_gradient.hpp>
 #include <coldpress/backend/rowwise.hpp>
 #include <coldpress/backend/signals.hpp>
+#include <coldpress/backend/volume_convolution.hpp>
 #include <coldpress/backend/work_partition.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -111,17 +112,22 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                                  PostOps<Chain, float, Join> const& post_ops, State state,
                                  Windows const& windows = {}) const {
     if constexpr (!std::is_null_pointer_v<State>) {
-      if (cpu::is_sequence(g) && state && g.past() > 0)
+      if (is_of<ConvolutionKind::sequence>(g) && state && g.past() > 0)
         return cpu::convolve_stream(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
     }
     cpu::either(
-        cpu::is_sequence(g),
+        is_of<ConvolutionKind::sequence>(g),
         [&]() COLDPRESS_INLINE_LAMBDA {
           if (cpu::is_one_step(g, x))  // no panel is needed
             return cpu::convolve_step<1, true, false>(cpu::convolution_step(g, x, weight, bias, y, post_ops, nullptr));
           convolve_sequences(*this, g, x, weight, bias, y, post_ops);
         },
-        [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          cpu::either(
+              is_of<ConvolutionKind::volume>(g),
+              [&]() COLDPRESS_INLINE_LAMBDA { convolve_volumes(g, x, weight, bias, y, post_ops); },
+              [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+        });
   }
   /// The same for a block of a stream's steps, of which there are up to `most`.
   template <class G, class X, class Y, class Chain, class Join>
@@ -135,7 +141,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                                Derivative<Chain, float, Adds> const& derivative, Windows const& windows = {}) const {
     auto const rest = derivative.adding(std::false_type{});  // when the sums have been added to dx
     auto const from = cpu::behind<float const>(windows, dy);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.depth() * g.outputs);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.terms() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights_back(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
@@ -147,7 +153,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
       });
     }
     cpu::either(
-        cpu::is_sequence(g),
+        is_of<ConvolutionKind::sequence>(g),
         [&] {
           each(dy.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::zero_from(dx.columns, cpu::some(dx, first, last - first));
@@ -156,13 +162,23 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           });
         },
         [&] {
-          finish_rows(
-              dx, rest, blocks, cpu::Panel{g, true}.images, g.products(), [&](Index i, Index count, float* own) {
-                Rows<float> const to = cpu::some(dx, i, count), sums = derivative.adds ? cpu::rows_for(to, own) : to;
-                cpu::zero_from(0, sums);
-                Rows<float const> const part = cpu::read_images(from, i, count, own);
-                cpu::image_input_gradient(g, part, weight, sums, own);
-                if (derivative.adds) cpu::add_rows(sums, to);
+          cpu::either(
+              is_of<ConvolutionKind::volume>(g),
+              [&] {
+                volumes_input_gradient(g, dy, weight, nullptr, dx, derivative.adds);
+                cpu::zero_from(dx.columns, dx);
+                if (!rest.empty()) map_gradient(dx, dx, rest);
+              },
+              [&] {
+                finish_rows(dx, rest, blocks, cpu::Panel{g, true}.images, g.products(),
+                            [&](Index i, Index count, float* own) {
+                              Rows<float> const to = cpu::some(dx, i, count),
+                                                sums = derivative.adds ? cpu::rows_for(to, own) : to;
+                              cpu::zero_from(0, sums);
+                              Rows<float const> const part = cpu::read_images(from, i, count, own);
+                              cpu::image_input_gradient(g, part, weight, sums, own);
+                              if (derivative.adds) cpu::add_rows(sums, to);
+                            });
               });
         });
   }
@@ -172,7 +188,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   void convolve_transposed(G const& g, X x, float const* weight, float const* bias, Y y,
                            PostOps<Chain, float, Join> const& post_ops) const {
     cpu::either(
-        cpu::is_sequence(g),
+        is_of<ConvolutionKind::sequence>(g),
         [&] {
           each(x.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::fill_steps(g.channels, bias, cpu::some(y, first, last - first));
@@ -183,32 +199,46 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           });
         },
         [&] {
-          finish_rows(y, post_ops, 0, cpu::Panel{g, true}.images, g.products(), [&](Index i, Index count, float* own) {
-            Rows<float> const sums = cpu::some(y, i, count);
-            cpu::fill_planes(g.channels, bias, sums);
-            cpu::image_input_gradient(g, cpu::some(x, i, count), weight, sums, own);
-          });
+          cpu::either(
+              is_of<ConvolutionKind::volume>(g),
+              [&] {
+                volumes_input_gradient(g, x, weight, bias, y, false);
+                if (!post_ops.empty()) map(y, y, post_ops);
+              },
+              [&] {
+                finish_rows(y, post_ops, 0, cpu::Panel{g, true}.images, g.products(),
+                            [&](Index i, Index count, float* own) {
+                              Rows<float> const sums = cpu::some(y, i, count);
+                              cpu::fill_planes(g.channels, bias, sums);
+                              cpu::image_input_gradient(g, cpu::some(x, i, count), weight, sums, own);
+                            });
+              });
         });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class G, class X, class DY, class Sink, class Windows = NoWindows>
   void convolve_parameter_gradients(G const& g, X x, DY dy, Sink const& weights, Sink const* biases,
                                     Windows const& windows = {}) const {
-    Index const size = g.depth() * pitch(g.outputs), all = gradients(g);
+    Index const size = g.terms() * pitch(g.outputs), all = gradients(g);
     float *const gradient = scratch, *const sums = biases ? gradient + size : nullptr;
     cpu::zero(gradient, all);
     cpu::either(
-        cpu::is_sequence(g), [&] { cpu::sequence_weight_gradient(g, x, dy, gradient, sums, gradient + all); },
+        is_of<ConvolutionKind::sequence>(g),
+        [&] { cpu::sequence_weight_gradient(g, x, dy, gradient, sums, gradient + all); },
         [&] {
-          Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size,
-                      rest = x.rows - first;
-          auto const from = cpu::behind<float const>(windows, dy);
-          if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, all, sums);
-          if (rest > 0) {
-            float* free = gradient + all;
-            Rows<float const> const part = cpu::read_images(from, first, rest, free);
-            cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
-          }
+          cpu::either(
+              is_of<ConvolutionKind::volume>(g), [&] { cpu::volume_weight_gradient(*this, g, x, dy, sums); },
+              [&] {
+                Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size,
+                            rest = x.rows - first;
+                auto const from = cpu::behind<float const>(windows, dy);
+                if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, all, sums);
+                if (rest > 0) {
+                  float* free = gradient + all;
+                  Rows<float const> const part = cpu::read_images(from, first, rest, free);
+                  cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
+                }
+              });
         });
     cpu::apply_gradient(weights, gradient, size);
     if (biases) cpu::apply_gradient(*biases, sums, g.outputs);
@@ -534,12 +564,48 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                               context.scratch_of(worker));
     });
   }
+  /// Planes of the output are divided among the threads.
+  template <class X, class Y, class Chain, class Join>
+  void convolve_volumes(VolumeGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                        PostOps<Chain, float, Join> const& post_ops) const {
+    cpu::VolumePlanes const planes{g.of_planes()};
+    each_planes(x.rows * g.depth.out, planes.images, g.products() / g.depth.out,
+                [&](Index first, Index count, int worker) {
+                  cpu::convolve_planes(g, planes, x, weight, bias, y, first, count, scratch_of(worker));
+                });
+    if (!post_ops.empty()) map(y, y, post_ops);
+  }
+  /// dx = the gradient with respect to x + bias, or with `adds` what is added to dx; its planes are divided among the
+  /// threads.
+  template <class DY, class DX>
+  void volumes_input_gradient(VolumeGeometry const& g, DY dy, float const* weight, float const* bias, DX dx,
+                              bool adds) const {
+    cpu::VolumePlanes const planes{g.of_tap(), true};
+    Index const ordered = g.depth.filter > 1 ? g.terms() * pitch(g.outputs) : 0;
+    if (ordered > 0) {
+      each(g.terms(), pitch(g.outputs) * value_cost,
+           [&](Index first, Index last, int) { cpu::order_by_tap(g, weight, first, last, scratch); });
+    }
+    each_planes(dx.rows * g.depth.in, planes.images, g.products() / g.depth.in,
+                [&](Index first, Index count, int worker) {
+                  cpu::planes_input_gradient(g, planes, dy, ordered > 0 ? scratch : weight, bias, dx, adds, first,
+                                             count, scratch_of(worker, ordered));
+                });
+  }
+  /// f(first, count, worker) for all planes, of which `at_once` are computed together. `cost` is that of one plane.
+  template <class F>
+  void each_planes(Index planes, Index at_once, Index cost, F const& f) const {
+    each(cpu::parts_of(planes, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      for (Index i = first * at_once; i < freestanding::min(last * at_once, planes); i += at_once)
+        f(i, freestanding::min(at_once, planes - i), worker);
+    });
+  }
   template <class X, class Y, class Chain, class Join, class Windows>
   void convolve_images(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                        PostOps<Chain, float, Join> const& post_ops, Windows const& windows) const {
     auto const to = cpu::behind<float>(windows, y, post_ops);
     auto const rest = cpu::left(windows, post_ops);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = padded_size(g.depth() * g.outputs);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = padded_size(g.terms() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {

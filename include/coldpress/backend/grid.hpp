@@ -78,20 +78,22 @@ struct Grid : grid::ThreadGroup, GridLayout {
         [&](Index j, float sum) { sink.take(j, sum); }, kind_of(sink));
   }
   /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
-  template <class X, class Y, class Chain, class Join, class State>
-  constexpr void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+  template <class G, class X, class Y, class Chain, class Join, class State>
+  constexpr void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
                           PostOps<Chain, float, Join> const& post_ops, State state, NoWindows = {}) const {
     grid::check_rows(g);
-    bool const goes_on = g.past() > 0 && g.sequence;
+    bool const goes_on = g.past() > 0 && g.is_sequence();
     float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
-    grid::multiply(*this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth(), precision},
-                   grid::Filters{g, weight}, grid::SeenAcross{g, x.data, x.pitch, carried},
-                   [&](Index group, Index k, Index place, float sum) {
-                     grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
-                     Index const output = group * g.group_outputs() + k;
-                     store(y, post_ops, at.sample, grid::output_offset(g, output, at.row, at.column),
-                           bias ? sum + bias[output] : sum);
-                   });
+    grid::with_kind(g, [&]<class Known>(Known const& known) {
+      grid::multiply(*this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.terms(), precision},
+                     grid::Filters<Known>{known, weight}, grid::SeenAcross<Known>{{known, x.data, x.pitch, carried}},
+                     [&](Index group, Index k, Index place, float sum) {
+                       grid::Place const at = grid::output_place(known, place);
+                       Index const output = group * g.group_outputs() + k;
+                       store(y, post_ops, at.sample, grid::output_offset(known, output, at.plane, at.row, at.column),
+                             bias ? sum + bias[output] : sum);
+                     });
+    });
     if (!carried) return;
     each(x.rows, [&](Index n) {
       RingBuffer<float> const past{carried + n * RingBuffer<float>::size(g.past(), g.channels), g.past(), g.channels};
@@ -99,50 +101,39 @@ struct Grid : grid::ThreadGroup, GridLayout {
     });
   }
   /// dx = derivative(the gradient with respect to x)
-  template <class DY, class DX, class Chain>
-  constexpr void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
+  template <class G, class DY, class DX, class Chain>
+  constexpr void convolve_input_gradient(G const& g, DY dy, float const* weight, DX dx,
                                          Derivative<Chain, float> const& derivative, NoWindows = {}) const {
-    grid::multiply(
-        *this,
-        {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
-        grid::FiltersBack{g, weight}, grid::GradientsBack{g, dy.data, dy.pitch},
-        [&](Index group, Index c, Index place, float sum) {
-          grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
-          store(dx, derivative, at.sample, grid::input_offset(g, group * g.group_channels() + c, at.row, at.column),
-                sum);
-        });
+    input_gradient(g, dy, weight, dx.rows,
+                   [&](Index sample, Index, Index at, float sum) { store(dx, derivative, sample, at, sum); });
   }
   /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null.
-  template <class X, class Y, class Chain, class Join>
-  constexpr void convolve_transposed(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+  template <class G, class X, class Y, class Chain, class Join>
+  constexpr void convolve_transposed(G const& g, X x, float const* weight, float const* bias, Y y,
                                      PostOps<Chain, float, Join> const& post_ops) const {
     grid::check_rows(g);
-    grid::multiply(
-        *this,
-        {g.groups, g.group_channels(), y.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
-        grid::FiltersBack{g, weight}, grid::GradientsBack{g, x.data, x.pitch},
-        [&](Index group, Index c, Index place, float sum) {
-          grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
-          Index const plane = group * g.group_channels() + c;
-          store(y, post_ops, at.sample, grid::input_offset(g, plane, at.row, at.column),
-                bias ? sum + bias[plane] : sum);
-        });
+    input_gradient(g, x, weight, y.rows, [&](Index sample, Index channel, Index at, float sum) {
+      store(y, post_ops, sample, at, bias ? sum + bias[channel] : sum);
+    });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
-  template <class X, class DY, class Sink>
-  constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,
-                                              Sink const* biases, NoWindows = {}) const {
-    grid::multiply(*this, {g.groups, g.group_outputs(), g.depth(), x.rows * g.positions(), precision, kind_of(weights)},
-                   grid::OutputGradients{g, dy.data, dy.pitch}, grid::SeenDown{g, x.data, x.pitch},
-                   [&](Index group, Index k, Index tap, float sum) {
-                     weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
-                   });
+  template <class G, class X, class DY, class Sink>
+  constexpr void convolve_parameter_gradients(G const& g, X x, DY dy, Sink const& weights, Sink const* biases,
+                                              NoWindows = {}) const {
+    grid::with_kind(g, [&]<class Known>(Known const& known) {
+      grid::multiply(*this,
+                     {g.groups, g.group_outputs(), g.terms(), x.rows * g.positions(), precision, kind_of(weights)},
+                     grid::OutputGradients<Known>{known, dy.data, dy.pitch},
+                     grid::SeenDown<Known>{{known, x.data, x.pitch}}, [&](Index group, Index k, Index tap, float sum) {
+                       weights.take((group * g.group_outputs() + k) * g.terms() + tap, sum);
+                     });
+    });
     if (biases) sum_positions(g, dy, *biases);
   }
   /// sink(sum of dy over samples and positions)
-  template <class DY, class Sink>
-  constexpr void sum_positions(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
-    grid::OutputGradients const gradients{g, dy.data, dy.pitch};
+  template <class G, class DY, class Sink>
+  constexpr void sum_positions(G const& g, DY dy, Sink const& sink) const {
+    grid::OutputGradients<G> const gradients{g, dy.data, dy.pitch};
     each_sum(
         g.outputs, dy.rows * g.positions(), 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
         [&](Index k, float sum) { sink.take(k, sum); }, kind_of(sink));
@@ -184,9 +175,9 @@ struct Grid : grid::ThreadGroup, GridLayout {
                   y = grid::remainder(line, g.height.in), z = grid::quotient(line, g.height.in);
       float sum = 0;
       for (Index tap = g.taps() - 1; tap >= 0; --tap) {  // the windows in their order
-        Index const k = grid::GradientsBack::output(g.width, x, tap % g.width.filter),
-                    j = grid::GradientsBack::output(g.height, y, tap / g.width.filter % g.height.filter),
-                    d = grid::GradientsBack::output(g.depth, z, tap / g.width.filter / g.height.filter);
+        Index const k = grid::output_of(g.width, x, tap % g.width.filter),
+                    j = grid::output_of(g.height, y, tap / g.width.filter % g.height.filter),
+                    d = grid::output_of(g.depth, z, tap / g.width.filter / g.height.filter);
         if (k < 0 || j < 0 || d < 0) continue;
         Index const o = plane * g.out() + (d * g.height.out + j) * g.width.out + k;
         if (g.mode == PoolingMode::average) {
@@ -445,6 +436,20 @@ struct Grid : grid::ThreadGroup, GridLayout {
     }
   }
 
+  /// take(sample, channel, offset in the sample, sum) for the gradient of each input value of `rows` samples.
+  template <class G, class DY, class Take>
+  constexpr void input_gradient(G const& g, DY dy, float const* weight, Index rows, Take const& take) const {
+    grid::with_kind(g, [&]<class Known>(Known const& known) {
+      Index const places = grid::depth_of(known).in * g.height.in * g.width.in;
+      grid::multiply(*this, {g.groups, g.group_channels(), rows * places, g.group_outputs() * g.taps(), precision},
+                     grid::FiltersBack<Known>{known, weight}, grid::GradientsBack<Known>{known, dy.data, dy.pitch},
+                     [&](Index group, Index c, Index place, float sum) {
+                       grid::Place const at = grid::input_place(known, place);
+                       Index const channel = group * g.group_channels() + c;
+                       take(at.sample, channel, grid::input_offset(known, channel, at.plane, at.row, at.column), sum);
+                     });
+    });
+  }
   /// A grid of one thread, with the scratch of a worker.
   constexpr Grid alone_with(Index worker) const {
     Grid one = *this;

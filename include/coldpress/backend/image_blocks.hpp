@@ -166,7 +166,7 @@ __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index 
 /// Puts weights {depth, outputs} into the order in which the tiles read them, for the forward or the backward pass.
 template <class = void>
 __attribute__((noinline)) void pack_weights(ConvolutionGeometry const& g, float const* weight, float* to) {
-  Index const pitch = Layout::pitch(g.outputs), depth = g.depth();
+  Index const pitch = Layout::pitch(g.outputs), depth = g.terms();
   for (Index group = 0; group < g.groups; ++group, weight += g.group_outputs()) {
     split<block_outputs>(g.group_outputs(), [&](Index k, auto h) COLDPRESS_INLINE_LAMBDA {
       for (Index d = 0; d < depth; ++d, to += h)
@@ -222,7 +222,7 @@ __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows
         for (Index column = 0; column < width; column += block_pixels)
           convolve_column<h>(of, from, packed, bias ? bias + k : nullptr, to, column);
       });
-      packed += h * g.depth();
+      packed += h * g.terms();
     });
   }
 }

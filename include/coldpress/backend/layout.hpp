@@ -131,13 +131,20 @@ struct Layout {
 
   /// The floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
+  static constexpr Index convolution_scratch(VolumeGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
   static constexpr Index attention_scratch(AttentionGeometry const& g, Extent extent);
   /// The floats of the gradients of the weights, with one more row for the biases.
-  static constexpr Index gradients(ConvolutionGeometry const& g) { return (g.depth() + 1) * pitch(g.outputs); }
+  template <class G>
+  static constexpr Index gradients(G const& g) {
+    return (g.terms() + 1) * pitch(g.outputs);
+  }
   /// The floats of dy that the weight gradient of an image transposes and sums at once, unless one row has more. They
   /// stay in the cache.
   static constexpr Index most_turned = Index{1} << 14;
+  static constexpr Index turned(ConvolutionGeometry const& g) {
+    return freestanding::max(most_turned, g.width.out * pitch(g.group_outputs()));
+  }
   /// The limits for blocks of images.
   static constexpr Index most_outputs = 5, most_taps = 5;  // per tile
   static constexpr Index most_gathered = Index{1} << 20;   // floats of x that are gathered, unless one block has more
@@ -156,7 +163,7 @@ struct Layout {
   }
   static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
     Index const gradient = extent.training ? gradients(g) + gathered(g, extent.blocks) : 0;
-    return freestanding::max(padded_size(g.depth() * g.outputs), gradient);
+    return freestanding::max(padded_size(g.terms() * g.outputs), gradient);
   }
   /// The floats that each worker needs. Forward and input gradient: one block of what is read and the planes that are
   /// written, where these are not in blocks. Weight gradient: the sums of a tile and the planes that they are sums of.
@@ -197,14 +204,14 @@ struct Panel {
   Index channels;             // of a group, whose input gradients are computed at once
 
   constexpr explicit Panel(ConvolutionGeometry const& g, bool backward = false)
-      : sequence(g.sequence),
+      : sequence(g.is_sequence()),
         shared(false),
         direct(false),
         images(1),
         rows(g.height.out),
         width(g.width.out),
         more(0),
-        depth(g.depth()),
+        depth(g.terms()),
         outputs(g.group_outputs()),
         packed(g.group_channels()),
         lines(depth),
@@ -270,7 +277,7 @@ struct DepthwisePlanes {
   /// Whether the planes suit a convolution. They do not if a channel has many outputs, because a matrix product reads
   /// each of its values only once, nor if the planes would be mostly padding or values that are skipped.
   static constexpr bool suit(ConvolutionGeometry const& g) {
-    if (g.sequence || g.group_channels() > 1 || g.group_outputs() > 4 || g.taps() == 1 || g.taps() > most_taps)
+    if (g.is_sequence() || g.group_channels() > 1 || g.group_outputs() > 4 || g.taps() == 1 || g.taps() > most_taps)
       return false;
     DepthwisePlanes const planes{g};
     Index const most = 4 * (g.height.in * g.width.in + g.positions()) + 4096;
@@ -289,17 +296,17 @@ struct DepthwisePlanes {
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g}, back{g, true};
   Index const gradient = extent.training ? Layout::gradients(g) : 0,
-              weights = g.sequence && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
-              row = pitch(panel.outputs),
-              turned = g.sequence        ? row
-                       : extent.training ? freestanding::max(most_turned, g.width.out * row)
+              weights =
+                  g.is_sequence() && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
+              turned = g.is_sequence()   ? pitch(panel.outputs)
+                       : extent.training ? Layout::turned(g)
                                          : 0,
               inputs = extent.input_gradient
                            ? freestanding::max(panel.size(), freestanding::max(back.size(), back.gradient_size(g)))
                            : panel.size(),
               results = extent.input_gradient ? freestanding::max(panel.output_size(), back.output_size())
                                               : panel.output_size();
-  Index const sums = extent.adds && !g.sequence ? back.images * pitch(g.in()) : 0;
+  Index const sums = extent.adds && !g.is_sequence() ? back.images * pitch(g.in()) : 0;
   Index const products = 3 * Panel::slack + sums + inputs + results + freestanding::max(weights, gradient + turned) +
                          Layout::unpooled(g, extent);
   Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes{g}.size() + Layout::unpooled(g, extent) : 0;
@@ -307,6 +314,34 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
   Index const border = freestanding::max(size, Layout::block_border(g, extent));
   return Layout::block_scratch(g, extent) + extent.workers * border;
+}
+
+/// The planes of a volume that are convolved at once, as images of their own, and what that convolution needs.
+struct VolumePlanes {
+  ConvolutionGeometry g;  // of_planes() or of_tap()
+  Index images;           // at once: as many as share a panel
+
+  constexpr explicit VolumePlanes(ConvolutionGeometry const& of, bool backward = false)
+      : g(of), images(Panel{of, backward}.images) {}
+  /// The floats between the inputs, and between the outputs, of two images.
+  constexpr Index in() const { return Layout::pitch(g.in()); }
+  constexpr Index out() const { return Layout::pitch(g.out()); }
+  constexpr Index size() const { return images * (in() + out()); }
+};
+
+/// The planes of each worker: forward those that the filters see, backward those of one tap. The workers share the
+/// weights in the order of the taps; the gradient of the weights, which is computed from one plane of the output after
+/// another, is in their place.
+constexpr Index Layout::convolution_scratch(VolumeGeometry const& g, Extent extent) {
+  if (!g.is_volume()) return convolution_scratch(static_cast<ConvolutionGeometry const&>(g), extent);
+  VolumePlanes const all{g.of_planes()}, tap{g.of_tap(), true};
+  Index const forward =
+                  all.size() + convolution_scratch(all.g, {.training = false, .input_gradient = false, .blocks = 0}),
+              back = tap.size() + convolution_scratch(tap.g, {.training = false, .input_gradient = true, .blocks = 0}),
+              gradient = gradients(g) + all.in() + all.out() + turned(all.g);
+  Index const shared = freestanding::max(extent.training ? gradient : 0, extent.input_gradient ? gradients(g) : 0),
+              own = freestanding::max(forward, extent.input_gradient ? back : 0);
+  return shared + extent.workers * own;
 }
 
 /// The scratch of one worker that computes attention: keys and values of one head, some of them transposed or copied,

@@ -77,26 +77,19 @@ inline float joined(BinaryPostOp<ErasedJoin, float> const& with, float x, Index 
 /// f(output, input, weight) for all products of one sample's convolution, as offsets in y, x and W. Where a sequence
 /// reaches into its past, `input` is negative: the distance back from the first value.
 template <class F>
-void for_each_product(ConvolutionGeometry const& g, F f) {
+void for_each_product(VolumeGeometry const& g, F f) {
   Index const channels = g.group_channels();
-  for (Index k = 0; k < g.outputs; ++k) {
-    for (Index i = 0; i < g.height.out; ++i) {
-      for (Index j = 0; j < g.width.out; ++j) {
-        for (Index c = 0; c < channels; ++c) {
-          Index const channel = k / g.group_outputs() * channels + c;
-          for (Index r = 0; r < g.height.filter; ++r) {
-            for (Index s = 0; s < g.width.filter; ++s) {
-              Index const row = g.height.at(i, r), column = g.width.at(j, s);
-              Index const weight = ((k * channels + c) * g.height.filter + r) * g.width.filter + s;
-              if (g.sequence) {
-                if (row < g.height.in) f(i * g.outputs + k, row * g.channels + channel, weight);
-              } else if (row >= 0 && row < g.height.in && column >= 0 && column < g.width.in) {
-                f((k * g.height.out + i) * g.width.out + j, (channel * g.height.in + row) * g.width.in + column,
-                  weight);
-              }
-            }
-          }
-        }
+  for (Index o = 0; o < g.out(); ++o) {
+    Index const k = o / g.positions(), plane = o / g.width.out / g.height.out % g.depth.out,
+                i = o / g.width.out % g.height.out, j = o % g.width.out;
+    for (Index term = 0; term < g.terms(); ++term) {
+      Index const line = term / g.width.filter, c = term / g.taps(), channel = k / g.group_outputs() * channels + c,
+                  weight = k * g.terms() + term, z = g.depth.at(plane, line / g.height.filter % g.depth.filter),
+                  row = g.height.at(i, line % g.height.filter), column = g.width.at(j, term % g.width.filter);
+      if (g.is_sequence()) {
+        if (row < g.height.in) f(i * g.outputs + k, row * g.channels + channel, weight);
+      } else if (z >= 0 && z < g.depth.in && row >= 0 && row < g.height.in && column >= 0 && column < g.width.in) {
+        f(o, ((channel * g.depth.in + z) * g.height.in + row) * g.width.in + column, weight);
       }
     }
   }
@@ -170,14 +163,14 @@ struct Reference {
   }
   /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class Chain, class Join>
-  void convolve(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
+  void convolve(VolumeGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
                 PostOps<Chain, Real, Join> const& post_ops, Real* state, NoWindows = {}) const {
     for (Index n = 0; n < x.rows; ++n) {
       RingBuffer<Real> const past{state + n * RingBuffer<Real>::size(g.past(), g.channels), g.past(), g.channels};
       Real* const out = y.row(n);
       Real const* const in = x.row(n);
       for (Index i = 0; i < y.columns; ++i) {
-        Index const k = g.sequence ? i % g.outputs : i / g.positions();
+        Index const k = g.is_sequence() ? i % g.outputs : i / g.positions();
         out[i] = bias ? bias[k] : 0;
       }
       detail::for_each_product(g, [&](Index o, Index i, Index w) {
@@ -194,7 +187,7 @@ struct Reference {
   }
   /// dx = derivative(the gradient with respect to x)
   template <class Chain>
-  void convolve_input_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Real const* weight, Rows<Real> dx,
+  void convolve_input_gradient(VolumeGeometry const& g, Rows<Real const> dy, Real const* weight, Rows<Real> dx,
                                Derivative<Chain, Real> const& derivative, NoWindows = {}) const {
     for (Index n = 0; n < dy.rows; ++n) {
       Real* const in = dx.row(n);
@@ -207,27 +200,27 @@ struct Reference {
   }
   /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null.
   template <class Chain, class Join>
-  void convolve_transposed(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias,
+  void convolve_transposed(VolumeGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias,
                            Rows<Real> y, PostOps<Chain, Real, Join> const& post_ops) const {
     convolve_input_gradient(g, x, weight, y, Derivative<coldpress::Chain<>, Real>{});
     for (Index n = 0; bias && n < y.rows; ++n) {
       for (Index i = 0; i < y.columns; ++i)
-        y.row(n)[i] += bias[g.sequence ? i % g.channels : i / (g.height.in * g.width.in)];
+        y.row(n)[i] += bias[g.is_sequence() ? i % g.channels : i / (g.in() / g.channels)];
     }
     map(y, y, post_ops);
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class Sink>
-  void convolve_parameter_gradients(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
+  void convolve_parameter_gradients(VolumeGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
                                     Sink const& weights, Sink const* biases, NoWindows = {}) const {
-    std::vector<Real> gradient(static_cast<std::size_t>(g.outputs * g.depth())),
+    std::vector<Real> gradient(static_cast<std::size_t>(g.outputs * g.terms())),
         sums(static_cast<std::size_t>(g.outputs));
     for (Index n = 0; n < x.rows; ++n) {
       detail::for_each_product(g, [&](Index o, Index i, Index w) {
         if (i >= 0) gradient.data()[w] += dy.row(n)[o] * x.row(n)[i];
       });
       for (Index i = 0; i < dy.columns; ++i)
-        sums.data()[g.sequence ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
+        sums.data()[g.is_sequence() ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
     }
     apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), weights);
     if (biases) apply_gradient(sums.data(), g.outputs, *biases);

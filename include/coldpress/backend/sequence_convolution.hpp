@@ -303,15 +303,6 @@ Kernel kernel_of(Fused<ConvolutionStep<Chain, Join>> const& s) {
   return kernel;
 }
 
-/// Whether it is a sequence, as a constant if the compiler knows.
-template <class G>
-constexpr auto is_sequence(G const& g) {
-  if constexpr (requires { typename G::Sequence; }) {
-    return typename G::Sequence{};
-  } else {
-    return g.sequence;
-  }
-}
 /// All steps of a call, beginning with s. Where the compiler knows the geometry, everything is inlined.
 template <class G, class X, class Step>
 COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step const& first) {
@@ -442,7 +433,7 @@ void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* 
           add(channels, steps.rows, {seen_from, 1, steps_of.stride * g.channels}, from, to + r * channels * to_pitch);
       } else {
         pack_steps<false>(steps, steps_of.filter, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
-        add(g.depth(), steps.rows, {memory.inputs, 1, pitch}, from, to);
+        add(g.terms(), steps.rows, {memory.inputs, 1, pitch}, from, to);
       }
       if (biases) {
         add_row_product(

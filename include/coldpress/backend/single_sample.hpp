@@ -48,7 +48,7 @@ struct ConvolutionStep {
 /// Whether it is a convolution of one step by one tap, which needs no state.
 template <class X>
 constexpr bool is_one_step(ConvolutionGeometry const& g, X x) {
-  return g.sequence && g.height.in == 1 && g.height.sees_one() && x.rows == 1;
+  return g.is_sequence() && g.height.in == 1 && g.height.sees_one() && x.rows == 1;
 }
 template <class X, class Y, class Chain, class Join>
 __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_step(

@@ -61,6 +61,11 @@ struct Axis {
   constexpr bool sees_one() const { return filter == 1 && stride == 1 && padding == 0 && in == out; }
   /// The number of zeros after the input that the last window sees.
   constexpr Index padding_after() const { return freestanding::max<Index>(0, at(out - 1, filter - 1) + 1 - in); }
+  /// The output that reads the input `at` through a tap; negative if there is none.
+  constexpr Index output(Index at, Index tap) const {
+    Index const shifted = at + padding - tap * dilation;
+    return shifted < 0 || shifted % stride != 0 || shifted / stride >= out ? -1 : shifted / stride;
+  }
   /// The range [first, last) of the outputs for which a tap reads the input and not the padding.
   constexpr Index first(Index tap) const { return outputs_below(padding - tap * dilation); }
   constexpr Index last(Index tap) const { return outputs_below(in + padding - tap * dilation); }
@@ -124,30 +129,37 @@ constexpr Axis make_transposed_axis(Index in, Index filter, Index stride, Index 
   return {out, in, filter, stride, padding, dilation};
 }
 
-/// A convolution of one sample. Images are {channels, height, width}. A sequence is {steps, channels}: its steps are
-/// the height, and its width is 1.
+/// What a convolution is given as a sample: an image {channels, height, width}, a sequence {steps, channels}, or a
+/// volume {channels, depth, height, width}.
+enum class ConvolutionKind { image, sequence, volume };
+
+/// A convolution of one image or sequence: the steps of a sequence are its height, and its width is 1.
 struct ConvolutionGeometry {
   Index channels, outputs, groups;
   Axis height, width;
-  bool sequence;
+  ConvolutionKind kind;
 
+  constexpr bool is_sequence() const { return kind == ConvolutionKind::sequence; }
+  constexpr bool is_volume() const { return kind == ConvolutionKind::volume; }
   constexpr Index positions() const { return height.out * width.out; }
   constexpr Index taps() const { return height.filter * width.filter; }
   constexpr Index group_channels() const { return channels / groups; }
   constexpr Index group_outputs() const { return outputs / groups; }
   /// The shape of the weights. The filters of a sequence have one axis.
   constexpr Shape weight_shape() const {
-    return {outputs, group_channels(), height.filter, sequence ? 0 : width.filter};
+    return {outputs, group_channels(), height.filter, is_sequence() ? 0 : width.filter};
   }
   /// The number of terms in the sum for one output value.
-  constexpr Index depth() const { return group_channels() * taps(); }
-  constexpr Index products() const { return depth() * positions() * outputs; }  // multiply-adds per sample
-  /// Values per image, of the input and of the output.
+  constexpr Index terms() const { return group_channels() * taps(); }
+  constexpr Index products() const { return terms() * positions() * outputs; }  // multiply-adds per sample
+  /// Values per sample, of the input and of the output.
   constexpr Index in() const { return channels * height.in * width.in; }
   constexpr Index out() const { return outputs * positions(); }
   /// Whether blocks of images (core/rows.hpp) are convolved together. They are, unless a block of what is read is too
   /// large for a core's cache: docs/convolution.md has what was measured.
-  constexpr bool in_blocks() const { return !sequence && in() <= Index{3} << 13 && out() <= Index{1} << 18; }
+  constexpr bool in_blocks() const {
+    return kind == ConvolutionKind::image && in() <= Index{3} << 13 && out() <= Index{1} << 18;
+  }
   /// The number of steps before a sequence that still take part in its first output.
   constexpr Index past() const { return height.padding; }
   /// Values per sample that a stream carries to the next call: for each past step its input or the output sums so far,
@@ -158,15 +170,46 @@ struct ConvolutionGeometry {
   }
 };
 
-/// The same, where the compiler knows whether it is a sequence, ...
-template <bool of_sequence>
-struct ConvolutionOf : ConvolutionGeometry {
-  using Sequence = std::bool_constant<of_sequence>;
+/// A convolution of one sample of any kind. Volumes have a depth; that of other samples is 1. Kernels of images and
+/// sequences take the base class, so they do not carry it.
+struct VolumeGeometry : ConvolutionGeometry {
+  Axis depth;
+
+  __attribute__((always_inline)) constexpr VolumeGeometry(ConvolutionGeometry const& plane, Axis const& along = {})
+      : ConvolutionGeometry(plane), depth(along) {}
+  constexpr Index positions() const { return depth.out * ConvolutionGeometry::positions(); }
+  constexpr Index taps() const { return depth.filter * ConvolutionGeometry::taps(); }
+  constexpr Index terms() const { return depth.filter * ConvolutionGeometry::terms(); }
+  constexpr Index products() const { return depth.out * depth.filter * ConvolutionGeometry::products(); }
+  constexpr Index in() const { return depth.in * ConvolutionGeometry::in(); }
+  constexpr Index out() const { return depth.out * ConvolutionGeometry::out(); }
+  /// The filters of a volume have three axes.
+  constexpr Shape weight_shape() const {
+    if (is_volume()) return {outputs, group_channels(), depth.filter, height.filter, width.filter};
+    return ConvolutionGeometry::weight_shape();
+  }
+  /// Of a volume: the convolution of images that makes one plane of the output. Its channels are all planes that a
+  /// filter sees, {channels, depth.filter}, so its weights are those of the volume as they are.
+  constexpr ConvolutionGeometry of_planes() const {
+    return {channels * depth.filter, outputs, groups, height, width, ConvolutionKind::image};
+  }
+  /// Whether there are at most 2^40 values in these planes, for a volume of at most as many.
+  constexpr bool has_planes() const { return depth.filter <= (Index{1} << 40) / (channels * height.in * width.in); }
+  /// The part of it that sees one plane of each channel, through one tap of the depth.
+  constexpr ConvolutionGeometry of_tap() const {
+    return {channels, outputs, groups, height, width, ConvolutionKind::image};
+  }
+};
+
+/// The same, where the compiler knows the kind of its samples, ...
+template <ConvolutionKind of_kind>
+struct ConvolutionOf : std::conditional_t<of_kind == ConvolutionKind::volume, VolumeGeometry, ConvolutionGeometry> {
+  using Kind = std::integral_constant<ConvolutionKind, of_kind>;
 };
 /// ... or all of it.
 template <ConvolutionGeometry geometry>
-struct KnownConvolution : ConvolutionOf<geometry.sequence> {
-  constexpr KnownConvolution() : ConvolutionOf<geometry.sequence>{copy()} {}
+struct KnownConvolution : ConvolutionOf<geometry.kind> {
+  constexpr KnownConvolution() : ConvolutionOf<geometry.kind>{copy()} {}
   static constexpr ConvolutionGeometry known = geometry;
 
  private:
@@ -175,6 +218,19 @@ struct KnownConvolution : ConvolutionOf<geometry.sequence> {
     return constant;
   }
 };
+
+/// Whether a convolution is of this kind, as a constant if the compiler knows. A geometry without a depth is not one of
+/// volumes.
+template <ConvolutionKind kind, class G>
+constexpr auto is_of(G const& g) {
+  if constexpr (requires { typename G::Kind; }) {
+    return std::bool_constant<G::Kind::value == kind>{};
+  } else if constexpr (kind == ConvolutionKind::volume && !std::is_base_of_v<VolumeGeometry, G>) {
+    return std::false_type{};
+  } else {
+    return g.kind == kind;
+  }
+}
 
 /// A pooling of one sample {planes, depth, height, width}, where depth may be 1.
 struct PoolingGeometry {

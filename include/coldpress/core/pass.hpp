@@ -56,9 +56,9 @@ constexpr bool has_signals = requires {
 };
 /// What a layer's member variant<PassKind>(in) returns decides which kernels it needs, for instance the gates of a
 /// recurrent layer. A network type gives it to the pass as a constant, Pass::Variant::value, for a backend with
-/// compiles_variants, and if it is a bool, for every backend that compiles networks; a GPU's passes get the variant of
-/// a stream instead if that has a type of its own. Otherwise, and for layers without this member, Pass::Variant is
-/// NoVariant.
+/// compiles_variants, and if it is a bool or an enumerator, for every backend that compiles networks; a GPU's passes
+/// get the variant of a stream instead if that has a type of its own. Otherwise, and for layers without this member,
+/// Pass::Variant is NoVariant.
 struct NoVariant {};
 /// A stream is a forward pass with a state.
 enum class PassKind { forward, stream, backward };

@@ -43,7 +43,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   }
 
   template <Index input, Index calls>
-  using RepeatedCalls = cpu::RepeatedCalls<input, static_cast<std::size_t>(calls) * 640>;
+  using RepeatedCalls = cpu::RepeatedCalls<input, static_cast<std::size_t>(calls) * 704>;
 
   // For custom layers: primitives that are followed by custom pointwise operations.
   using TableCpu::affine;

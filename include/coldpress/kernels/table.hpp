@@ -25,8 +25,8 @@ struct SinkKernels : ApplyGradientKernels<Sink> {
   void (*weight_gradient)(In x, In dy, Sink const& sink, Context const& context);
   void (*sum_rows)(In dy, Sink const& sink, Context const& context);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink, Context const& context);
-  void (*convolve_parameter_gradients)(ConvolutionGeometry const& g, In x, In dy, Sink const& weights,
-                                       Sink const* biases, Windows<float> const& windows, Context const& context);
+  void (*convolve_parameter_gradients)(VolumeGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
+                                       Windows<float> const& windows, Context const& context);
 };
 /// An optimizer's step over a gradient in memory and, unless its code is long, as the epilogue of a gradient's tile.
 template <class Optimizer, bool heavy = Optimizer::heavy>
@@ -71,10 +71,10 @@ struct CommonKernels {
   // dx without a derivative: the forward pass of a layer that multiplies by the transpose of a matrix.
   void (*plain_product)(In dy, float const* weight, Out dx, Context const& context);
   void (*plain_product_halves)(In dy, float const* weight, Out dx, Context const& context);
-  void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+  void (*convolve)(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
                    PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows,
                    Context const& context);
-  void (*convolve_transposed)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+  void (*convolve_transposed)(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
                               PostOps<ErasedChain, float> const& post_ops, Context const& context);
   void (*pool)(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places,
                Context const& context);
@@ -87,7 +87,7 @@ struct CommonKernels {
 struct CommonTrainingKernels {
   void (*product)(In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative,
                   Context const& context);
-  void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
+  void (*convolve_input_gradient)(VolumeGeometry const& g, In dy, float const* weight, Out dx,
                                   Derivative<ErasedChain, float> const& derivative, Windows<float> const& windows,
                                   Context const& context);
   void (*pool_gradient)(PoolingGeometry const& g, In dy, float const* places, Out dx,

@@ -27,11 +27,11 @@ struct RecordedCpu : Layout, Context, Networks {
   typename Networks::Tape* tape = nullptr;  // if not null, calls of a forward pass are recorded here, not made
 
   void affine(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops) const;
-  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+  void convolve(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows = {}) const;
   void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
                 Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops, Index most) const;
-  void convolve_transposed(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+  void convolve_transposed(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
                            PostOps<ErasedChain, float> const& post_ops) const;
   void pool(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places) const;
   void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const;
@@ -49,7 +49,7 @@ struct RecordedCpu : Layout, Context, Networks {
     affine(x, weight, bias, y, PostOps<ErasedChain, float>{});
   }
   // For a layer whose backward pass is a convolution.
-  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+  void convolve(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 PostOps<Chain<>, float, NoJoin> const&, std::nullptr_t) const {
     convolve(g, x, weight, bias, y, PostOps<ErasedChain, float>{}, static_cast<float*>(nullptr));
   }
@@ -110,13 +110,13 @@ struct TableCpu : RecordedCpu<Networks> {
   void sum_rows(In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*training).sum_rows(dy, sink, *this);
   }
-  void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
+  void convolve_input_gradient(VolumeGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
                                Windows<float> const& windows = {}) const {
     training->convolve_input_gradient(g, dy, weight, dx, derivative, windows, *this);
   }
   template <class Sink>
-  void convolve_parameter_gradients(ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
+  void convolve_parameter_gradients(VolumeGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
                                     Windows<float> const& windows = {}) const {
     SinkKernels<Sink> const& kernels = *training;
     kernels.convolve_parameter_gradients(g, x, dy, weights, biases, windows, *this);

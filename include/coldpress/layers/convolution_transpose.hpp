@@ -1,4 +1,4 @@
-// The layer ConvolutionTranspose: the transpose of a convolution, which makes images and sequences larger.
+// The layer ConvolutionTranspose: the transpose of a convolution, which makes images, volumes and sequences larger.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -11,7 +11,8 @@ namespace coldpress {
 /// planes, `stride` places further than the value before it. W has the shape {channels, num_output / groups, height and
 /// width of filter_shape}, b the shape {num_output}. The output is {num_output, height, width}, with (in - 1) stride +
 /// (filter - 1) dilation + 1 + output_padding - 2 padding values on an axis. It is the gradient of a Convolution with
-/// respect to its input; a max_norm of W bounds the filters of each input channel.
+/// respect to its input; a max_norm of W bounds the filters of each input channel. Volumes {channels, depth, height,
+/// width} have three such axes, as in PyTorch's ConvTranspose3d.
 ///
 /// A sequence {steps, features} becomes {steps, num_output} in the same way, as in PyTorch's ConvTranspose1d, with a W
 /// of the shape {features, num_output / groups, filter_shape}. It is not causal, and has no streams.
@@ -30,18 +31,22 @@ struct ConvolutionTranspose {
   /// The geometry of the Convolution that maps the output to the input, for a sample shape that output_shape has
   /// accepted.
   template <class Needs = Require>
-  constexpr ConvolutionGeometry geometry(Shape const& in, Needs require = {}) const {
+  constexpr VolumeGeometry geometry(Shape const& in, Needs require = {}) const {
     auto const axis = [&](Index extent, int a) {
       return make_transposed_axis(extent, filter_shape[a], stride[a], padding[a], output_padding[a], dilation[a],
                                   require);
     };
-    if (in.has_rank(2)) return {num_output, in[1], groups, axis(in[0], 0), {}, true};
-    return {num_output, in[0], groups, axis(in[1], 0), axis(in[2], 1), false};
+    using G = ConvolutionGeometry;
+    if (in.has_rank(2)) return G{num_output, in[1], groups, axis(in[0], 0), {}, ConvolutionKind::sequence};
+    if (in.has_rank(3)) return G{num_output, in[0], groups, axis(in[1], 0), axis(in[2], 1), ConvolutionKind::image};
+    return {{num_output, in[0], groups, axis(in[2], 1), axis(in[3], 2), ConvolutionKind::volume}, axis(in[1], 0)};
   }
   template <class Needs = Require>
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
-    require(in.size() > 0 && (in.rank() == 2 || in.rank() == 3),
-            "convolution_transpose: the input must be {channels, height, width}, or a sequence {steps, features}");
+    require(
+        in.size() > 0 && in.rank() >= 2 && in.rank() <= 4,
+        "convolution_transpose: the input must be {channels, height, width}, {channels, depth, height, width}, or a "
+        "sequence {steps, features}");
     require(num_output >= 1 && num_output <= Index{1} << 40,
             "convolution_transpose: num_output must be from 1 to 2^40");
     require(groups >= 1 && in[in.has_rank(2) ? 1 : 0] % groups == 0 && num_output % groups == 0,
@@ -50,17 +55,23 @@ struct ConvolutionTranspose {
     require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes &&
                 output_padding.count <= axes && dilation.count <= axes,
             "convolution_transpose: a field has more numbers than the input has axes");
+    require(axes < 3 || (filter_shape.count != 2 && stride.count != 2 && padding.count != 2 &&
+                         output_padding.count != 2 && dilation.count != 2),
+            "convolution_transpose: {channels, depth, height, width} has three axes: no field may have two numbers");
     if (require.failed()) return in;
-    ConvolutionGeometry const g = geometry(in, require);
+    VolumeGeometry const g = geometry(in, require);
     if (require.failed()) return in;
-    Shape const out = g.sequence ? Shape{g.height.in, num_output} : Shape{num_output, g.height.in, g.width.in};
+    Shape const out = g.is_sequence() ? Shape{g.height.in, num_output}
+                      : g.is_volume() ? Shape{num_output, g.depth.in, g.height.in, g.width.in}
+                                      : Shape{num_output, g.height.in, g.width.in};
     require(g.weight_shape().size() <= (Index{1} << 60) / g.positions() && out.size() > 0,
             "convolution_transpose: more than 2^60 products");
+    require(g.has_planes(), "convolution_transpose: the filters see planes of more than 2^40 values at once");
     return out;
   }
   constexpr Parameters<2> parameters(Shape const& in) const {
-    ConvolutionGeometry const g = geometry(in);
-    Index const fan_in = g.group_outputs() * g.taps(), fan_out = g.depth();
+    VolumeGeometry const g = geometry(in);
+    Index const fan_in = g.group_outputs() * g.taps(), fan_out = g.terms();
     return {{Parameter{"weight", "-0", g.weight_shape(), Glorot{}, fan_in, fan_out}.with(weight),
              Parameter{"bias", "-0-bias", {num_output}, Constant{0}, fan_in, fan_out}.with(bias)},
             has_bias ? 2 : 1};
@@ -68,8 +79,8 @@ struct ConvolutionTranspose {
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
 
   template <PassKind>
-  constexpr bool variant(Shape const& in) const {
-    return in.has_rank(2);
+  constexpr ConvolutionKind variant(Shape const& in) const {
+    return geometry(in).kind;
   }
   // What a Convolution does forward is what this layer does backward, and vice versa.
   template <class Backend>
@@ -78,19 +89,20 @@ struct ConvolutionTranspose {
     return freestanding::max(Backend::convolution_scratch(geometry(in), extent), extent.training ? num_output : 0);
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.convolve_transposed(geometry_in(pass), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y,
+    backend.convolve_transposed(geometry_in(backend, pass), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y,
                                 pass.post_ops);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    backend.convolve(geometry_in(pass), pass.dy, pass.p[0], nullptr, pass.dx, PostOps<Chain<>, T, NoJoin>{}, nullptr);
+    backend.convolve(geometry_in(backend, pass), pass.dy, pass.p[0], nullptr, pass.dx, PostOps<Chain<>, T, NoJoin>{},
+                     nullptr);
     backend.map_gradient(pass.dx, pass.dx, pass.derivative);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
     auto const dy = pass.dy;
     auto const& weights = pass.sinks[0];
-    backend.convolve_parameter_gradients(geometry_in(pass), dy, pass.x, weights, decltype(&weights){});
+    backend.convolve_parameter_gradients(geometry_in(backend, pass), dy, pass.x, weights, decltype(&weights){});
     if (!has_bias) return;
     auto const of_plane = [&](Index) { return [&](Index n, Index i) -> T { return dy.row(n)[i]; }; };
     T* const gradient = backend.scratch;
@@ -106,12 +118,20 @@ struct ConvolutionTranspose {
   bool operator==(ConvolutionTranspose const&) const = default;
 
  private:
-  template <class Pass>
-  constexpr auto geometry_in(Pass const& pass) const {
-    if constexpr (std::is_same_v<typename Pass::Variant, NoVariant>) {
-      return geometry(pass.in);
+  template <class Backend, class Pass>
+  constexpr auto geometry_in(Backend const&, Pass const& pass) const {
+    if constexpr (!std::is_same_v<typename Pass::Variant, NoVariant>) {
+      constexpr ConvolutionKind kind = Pass::Variant::value;
+      VolumeGeometry const g = geometry(pass.in);
+      if constexpr (kind == ConvolutionKind::volume) {
+        return ConvolutionOf<kind>{g};
+      } else {
+        return ConvolutionOf<kind>{static_cast<ConvolutionGeometry const&>(g)};
+      }
+    } else if constexpr (many_threads<Backend>) {  // a GPU has kernels of their own for volumes, which are a variant
+      return ConvolutionGeometry{geometry(pass.in)};
     } else {
-      return ConvolutionOf<Pass::Variant::value>{geometry(pass.in)};
+      return geometry(pass.in);
     }
   }
 };

@@ -38,10 +38,10 @@ struct Linear {
   constexpr Index flops(Shape const& in) const { return 2 * in.size() * output_size; }
 
   /// With last_axis, it is a convolution of a sequence by one step.
-  constexpr ConvolutionOf<true> geometry(Shape const& in) const {
+  constexpr ConvolutionOf<ConvolutionKind::sequence> geometry(Shape const& in) const {
     Axis steps;
     steps.in = steps.out = rows(in);
-    return {{in.size() / rows(in), output_size, 1, steps, {}, true}};
+    return {{in.size() / rows(in), output_size, 1, steps, {}, ConvolutionKind::sequence}};
   }
   template <PassKind>
   constexpr bool variant(Shape const&) const {

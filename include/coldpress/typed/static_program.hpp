@@ -204,7 +204,8 @@ struct StaticProgram {
         constexpr auto value =
             Graph::template layer<node>.template variant<asked>(Graph::template input_shapes<node>[0]);
         using Value = std::remove_const_t<decltype(value)>;
-        constexpr bool is_constant = compiles_variants<Backend> || std::is_same_v<Value, bool> || as_stream;
+        constexpr bool is_constant =
+            compiles_variants<Backend> || std::is_same_v<Value, bool> || std::is_enum_v<Value> || as_stream;
         return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
       } else {
         return NoVariant{};

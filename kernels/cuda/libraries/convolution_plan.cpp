@@ -91,7 +91,7 @@ struct Tensors {
     require(pitch == 0 || pitch >= c * h * w, "convolution: a sample must not reach into the next one");
     if (pitch == 0) pitch = c * h * w;
     // The weight of a sequence has the same order in all layouts.
-    bool const last = g.sequence ? id != ConvolutionPlan::weight : options.layout == ImageLayout::nhwc;
+    bool const last = g.is_sequence() ? id != ConvolutionPlan::weight : options.layout == ImageLayout::nhwc;
     std::int64_t const extents[] = {shape[0], c, h, w}, rows[] = {pitch, h * w, w, 1}, pixels[] = {pitch, 1, w * c, c};
     Descriptor made{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
     made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
