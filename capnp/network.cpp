@@ -2,6 +2,8 @@
 #include "weights.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace coldpress::persist {
 namespace {
@@ -45,8 +47,8 @@ void rotate_filters(Model& model) {
   for_each_layer(model.config, [&](auto const& config) {
     bool const convolves = std::holds_alternative<Convolution>(config.layer_type);
     NamedTensor* const weight = convolves ? tensors.find(config, "-0") : nullptr;
-    if (!weight || weight->shape.size() != 4) return;
-    auto const taps = weight->shape[2] * weight->shape[3];
+    if (!weight || weight->shape.size() < 4) return;
+    auto const taps = std::accumulate(weight->shape.begin() + 2, weight->shape.end(), Index{1}, std::multiplies{});
     for (auto filter = weight->values.begin(); filter != weight->values.end(); filter += taps)
       std::reverse(filter, filter + taps);
   });

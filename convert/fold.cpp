@@ -162,9 +162,10 @@ class Folding {
     static constexpr auto names_after = BatchNormalization{}.parameters({1});
     auto const weight = own(before.name + std::string{names_before[0].suffix});
     if (!outputs->fit(model_.weights[weight])) refuse("the weight of " + shown + " does not have its shape");
-    // Images are {channels, height, width}, sequences {steps, channels}, and have filters of one axis.
-    if (outputs->axes.empty())
-      outputs->axes = model_.weights[weight].shape.size() == 3 ? std::vector{1, -1} : std::vector{0, -3};
+    // Sequences are {steps, channels}, and have filters of one axis. Images and volumes begin with their channels, and
+    // have as many axes as the weight has apart from that of the outputs.
+    int const axes = static_cast<int>(model_.weights[weight].shape.size()) - 1;
+    if (outputs->axes.empty()) outputs->axes = axes == 2 ? std::vector{1, -1} : std::vector{0, -axes};
     if (place == read ? std::ranges::count(outputs->axes, normalization.axis) == 0
                       : !outputs->stay(*view_of(kept[read]), normalization.axis))
       refuse("its axis " + std::to_string(normalization.axis) + " is not that of the outputs of " + shown);

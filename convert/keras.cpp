@@ -154,18 +154,18 @@ class Reader {
   }
 
   Value add_input(std::string const& name, Node const& batch_shape) {
-    if (batch_shape.size() < 2 || batch_shape.size() > 4)
+    if (batch_shape.size() < 2 || batch_shape.size() > 5)
       batch_shape.refuse<UnsupportedError>("has " + std::to_string(batch_shape.size()) +
-                                           " extents, expected 2 to 4, the batch first");
+                                           " extents, expected 2 to 5, the batch first");
     auto const rank = static_cast<int>(batch_shape.size()) - 1;
     Shape keras{};  // with 0 where the model leaves the extent open
     for (int a = 0; a < rank; ++a) {
       Node const extent = batch_shape[static_cast<std::size_t>(a) + 1];
       keras.extents[a] = extent.is_null() ? 0 : extent.integer(1, keras::max_size);
     }
-    bool const image = rank == 3, last = options_.channels_last;
+    bool const image = rank >= 3, last = options_.channels_last;
     Shape here = keras;
-    if (image && !last) std::rotate(here.extents, here.extents + 2, here.extents + 3);
+    if (image && !last) std::rotate(here.extents, here.extents + rank - 1, here.extents + rank);
     if (options_.input) {
       for (int a = 0; a < rank || a < options_.input->rank(); ++a) {
         Index const given = options_.input->extents[a];

@@ -17,8 +17,8 @@ std::string name_of(Node const& activation) {
 }  // namespace
 
 Value softmax(Builder& builder, std::string const& name, Value const& x, bool logarithm) {
-  if (x.is_image() || x.is_sequence())
-    return builder.add(name, SoftmaxOver{.axis = x.is_image() ? 0 : -1, .logarithm = logarithm}, x);
+  if (x.has_channels_first() || x.is_sequence())
+    return builder.add(name, SoftmaxOver{.axis = x.has_channels_first() ? 0 : -1, .logarithm = logarithm}, x);
   return logarithm ? builder.add(name, LogSoftmax{}, x) : builder.add(name, Softmax{}, x);
 }
 
@@ -93,7 +93,7 @@ std::vector<float> repeated(Array const& array, std::vector<Index> const& shape)
 /// There is one slope for each channel or feature, one for all, or one for each position, too.
 Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
   std::vector<Index> shape(x.shape.extents, x.shape.extents + x.shape.rank());
-  if (x.is_image()) std::rotate(shape.begin(), shape.begin() + 1, shape.end());
+  if (x.has_channels_first()) std::rotate(shape.begin(), shape.begin() + 1, shape.end());
   std::vector<Index> const places = shape;
   if (auto const shared = layer.config.find_value("shared_axes")) {
     for (std::size_t i = 0; i < shared->size(); ++i) {
@@ -106,13 +106,15 @@ Value add_prelu(Builder& builder, Layer const& layer, Value const& x) {
   if (std::any_of(shape.begin(), shape.end() - 1, [](Index extent) { return extent != 1; })) {
     builder.count(layer.name, places);
     Array const each{places, repeated(slopes, places)};
-    builder.set(layer.name + ".each-0", x.is_image() ? permuted(each, {2, 0, 1}) : each.values);
+    builder.set(layer.name + ".each-0", x.is_volume()  ? permuted(each, {3, 0, 1, 2})
+                                        : x.is_image() ? permuted(each, {2, 0, 1})
+                                                       : each.values);
     Value const flat = builder.add(layer.name + ".flat", Flatten{}, x);
     Value const y = builder.add(layer.name + ".each", PReLU{.num_parameters = flat.shape[0]}, flat);
     return builder.add(layer.name, Reshape{x.shape}, y);
   }
   builder.set(layer.name + "-0", slopes.values);
-  return builder.add(layer.name, PReLU{.num_parameters = shape.back(), .axis = x.is_image() ? 0 : -1}, x);
+  return builder.add(layer.name, PReLU{.num_parameters = shape.back(), .axis = x.has_channels_first() ? 0 : -1}, x);
 }
 
 Value add_relu(Builder& builder, Layer const& layer, Value const& x) {

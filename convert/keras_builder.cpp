@@ -7,7 +7,9 @@ namespace coldpress::convert::keras {
 
 namespace {
 
-Permute const channels_last{{1, 2, 0}}, channels_first{{2, 0, 1}};
+/// The axes of an image or a volume in the other order of channels.
+Permute channels_last(Value const& x) { return x.is_volume() ? Permute{{1, 2, 3, 0}} : Permute{{1, 2, 0}}; }
+Permute channels_first(Value const& x) { return x.is_volume() ? Permute{{3, 0, 1, 2}} : Permute{{2, 0, 1}}; }
 
 }  // namespace
 
@@ -37,15 +39,15 @@ std::string Builder::first_of(std::string name) const {
 Value Builder::settled(std::string const& name, Value const& x) {
   if (!x.is_flattened_image()) return x;
   Value const image = add(name + ".image", Reshape{x.image}, x);
-  return add(name + ".flatten", Flatten{}, add(name + ".channels_last", channels_last, image));
+  return add(name + ".flatten", Flatten{}, add(name + ".channels_last", channels_last(image), image));
 }
 
 Value Builder::keras_order(std::string const& name, Value const& x) {
-  return x.is_image() ? add(name + ".channels_last", channels_last, x) : settled(name, x);
+  return x.has_channels_first() ? add(name + ".channels_last", channels_last(x), x) : settled(name, x);
 }
 
 Value Builder::our_order(std::string const& name, Value const& x) {
-  return x.is_image() ? add(name + ".channels_first", channels_first, x) : x;
+  return x.has_channels_first() ? add(name + ".channels_first", channels_first(x), x) : x;
 }
 
 persist::Model Builder::model(std::string const& name, std::vector<Value> const& outputs) {
@@ -65,6 +67,10 @@ std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t
   std::vector<Index> all;
   for (std::size_t i = 0; i < count; ++i) all.push_back(field[i].integer(least, max_size));
   return all;
+}
+
+PerAxis per_axis(std::vector<Index> const& numbers) {
+  return PerAxis::of(numbers.data(), static_cast<int>(numbers.size()));
 }
 
 bool is_same(Node const& config) {

@@ -17,17 +17,20 @@ namespace coldpress::convert::keras {
 
 using json::Node;
 
-/// What a layer computes. Images {height, width, channels} of Keras are {channels, height, width} here.
+/// What a layer computes. Images {height, width, channels} of Keras are {channels, height, width} here, and volumes
+/// {depth, height, width, channels} are {channels, depth, height, width}.
 struct Value {
   std::string name;
   Shape shape;
-  /// Set for an image that has been flattened: {channels, height, width}, in which order its values are here, while
-  /// Keras has the channels last.
+  /// Set for an image or a volume that has been flattened: its shape with the channels first, in which order its values
+  /// are here, while Keras has the channels last.
   Shape image = {};
 
   bool is_image() const { return shape.rank() == 3; }
+  bool is_volume() const { return shape.rank() == 4; }
+  bool has_channels_first() const { return is_image() || is_volume(); }
   bool is_sequence() const { return shape.rank() == 2; }
-  bool is_flattened_image() const { return image.rank() == 3; }
+  bool is_flattened_image() const { return image.rank() > 0; }
 };
 
 class Builder {
@@ -53,11 +56,11 @@ class Builder {
     return append(name, layer, xs, [&] { return layer.output_shape(Shapes{shapes.data(), shapes.size()}); });
   }
 
-  /// The value; if it is an image that was flattened, with its values in the order of Keras.
+  /// The value; if it is an image or a volume that was flattened, with its values in the order of Keras.
   Value settled(std::string const& name, Value const& x);
-  /// The same, where an image becomes {height, width, channels}.
+  /// The same, where an image becomes {height, width, channels}, and the channels of a volume come last, too.
   Value keras_order(std::string const& name, Value const& x);
-  /// An image {height, width, channels} as one of the network.
+  /// An image {height, width, channels}, or a volume, as one of the network.
   Value our_order(std::string const& name, Value const& x);
 
   std::string version() const { return contents_.version(); }
@@ -116,7 +119,8 @@ Value add_layer(Builder& builder, Layer const& layer, std::vector<Value> inputs)
 
 /// The numbers of a field that has one number, or one for each of `count` axes.
 std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t count, Index least = 1);
-bool is_same(Node const& config);  // whether the padding is "same", and not "valid"
+PerAxis per_axis(std::vector<Index> const& numbers);  // of one to three axes
+bool is_same(Node const& config);                     // whether the padding is "same", and not "valid"
 void expect_channels_last(Node const& config);
 
 constexpr Index max_size = Index{1} << 24;  // of everything that a layer has: units, filters, extents

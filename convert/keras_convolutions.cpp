@@ -10,19 +10,26 @@ void expect_image(Layer const& layer, Value const& x) {
   if (!x.is_image()) layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image");
   expect_channels_last(layer.config);
 }
+void expect_volume(Layer const& layer, Value const& x) {
+  if (!x.is_volume())
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) +
+                                          ", expected {depth, height, width, channels}");
+  expect_channels_last(layer.config);
+}
 void expect_sequence(Layer const& layer, Value const& x) {
   if (!x.is_sequence())
     layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected a sequence {steps, features}");
   expect_channels_last(layer.config);
 }
 
-/// Adds a convolution of an image with the config's windows.
+/// The number of axes that the windows of an image or a volume slide along.
+std::size_t axes_of(Value const& x) { return static_cast<std::size_t>(x.shape.rank() - 1); }
+
+/// Adds a convolution of an image or a volume with the config's windows.
 Value convolve(Builder& builder, Node const& config, std::string const& name, Value const& x, Convolution convolution) {
-  auto const kernel = numbers(config, "kernel_size", 2), strides = numbers(config, "strides", 2),
-             dilation = numbers(config, "dilation_rate", 2);
-  convolution.filter_shape = {kernel[0], kernel[1]};
-  convolution.stride = {strides[0], strides[1]};
-  convolution.dilation = {dilation[0], dilation[1]};
+  convolution.filter_shape = per_axis(numbers(config, "kernel_size", axes_of(x)));
+  convolution.stride = per_axis(numbers(config, "strides", axes_of(x)));
+  convolution.dilation = per_axis(numbers(config, "dilation_rate", axes_of(x)));
   convolution.same = is_same(config);
   return builder.add(name, convolution, x);
 }
@@ -61,16 +68,29 @@ bool uses_bias(Builder& builder, Layer const& layer, std::string const& name, In
 
 }  // namespace
 
-Value add_conv2d(Builder& builder, Layer const& layer, Value const& x) {
-  expect_image(layer, x);
+namespace {
+
+/// Adds a convolution of an image or a volume with its weights.
+Value add_convolution(Builder& builder, Layer const& layer, Value const& x) {
   Node const& config = layer.config;
   Index const outputs = config["filters"].integer(1, max_size), groups = config.integer("groups", 1, 1, max_size);
-  auto const kernel = numbers(config, "kernel_size", 2);
+  auto kernel = numbers(config, "kernel_size", axes_of(x));
   if (x.shape[0] % groups != 0) config["groups"].expected("a divisor of " + std::to_string(x.shape[0]) + " channels");
   bool const bias = uses_bias(builder, layer, layer.name, outputs);
-  builder.set(layer.name + "-0", outputs_first(builder.read(layer.place, 0, "kernel",
-                                                            {kernel[0], kernel[1], x.shape[0] / groups, outputs})));
+  kernel.push_back(x.shape[0] / groups), kernel.push_back(outputs);
+  builder.set(layer.name + "-0", outputs_first(builder.read(layer.place, 0, "kernel", kernel)));
   return convolve(builder, config, layer.name, x, {.num_output = outputs, .groups = groups, .has_bias = bias});
+}
+
+}  // namespace
+
+Value add_conv2d(Builder& builder, Layer const& layer, Value const& x) {
+  expect_image(layer, x);
+  return add_convolution(builder, layer, x);
+}
+Value add_conv3d(Builder& builder, Layer const& layer, Value const& x) {
+  expect_volume(layer, x);
+  return add_convolution(builder, layer, x);
 }
 
 Value add_depthwise(Builder& builder, Layer const& layer, Value const& x) {
@@ -142,28 +162,33 @@ Value add_separable1d(Builder& builder, Layer const& layer, Value const& x) {
 
 namespace {
 
-/// Adds a transposed convolution of an image; its weights are set.
+/// Adds a transposed convolution of an image or a volume; its weights are set.
 Value convolve_transposed(Builder& builder, Node const& config, std::string const& name, Value const& x,
                           std::vector<Index> const& kernel, std::vector<Index> const& strides,
                           ConvolutionTranspose convolution) {
   if (auto const padding = config.find_value("output_padding"))
     padding->refuse<UnsupportedError>("is given; only models that leave it out are read");
   // What is cut off on both sides of an axis, or is missing behind it.
-  Index before[2] = {}, after[2] = {}, missing[2] = {};
-  for (std::size_t a = 0; a < 2; ++a) {
+  std::size_t const axes = kernel.size();
+  std::vector<Index> before(axes), after(axes), missing(axes);
+  for (std::size_t a = 0; a < axes; ++a) {
     Index const over = kernel[a] - strides[a];
     missing[a] = std::max<Index>(0, -over);
     if (is_same(config) && over > 0) before[a] = over / 2, after[a] = over - over / 2;
   }
-  bool const even = before[0] == after[0] && before[1] == after[1];
-  convolution.filter_shape = {kernel[0], kernel[1]};
-  convolution.stride = {strides[0], strides[1]};
-  convolution.padding = even ? PerAxis{before[0], before[1]} : PerAxis{0};
-  convolution.output_padding = {missing[0], missing[1]};
+  bool const even = before == after;
+  convolution.filter_shape = per_axis(kernel);
+  convolution.stride = per_axis(strides);
+  convolution.padding = even ? per_axis(before) : PerAxis{0};
+  convolution.output_padding = per_axis(missing);
   Value y = builder.add(name, convolution, x);
-  for (int a = 0; a < 2 && !even; ++a) {
-    y = builder.add(name + (a == 0 ? ".rows_kept" : ".columns_kept"),
-                    Slice{.axis = a + 1, .begin = static_cast<int>(before[a]), .end = static_cast<int>(-after[a])}, y);
+  for (std::size_t a = 0; a < axes && !even; ++a) {
+    char const* const kept = a + 1 == axes ? ".columns_kept" : a + 2 == axes ? ".rows_kept" : ".planes_kept";
+    y = builder.add(
+        name + kept,
+        Slice{
+            .axis = static_cast<int>(a) + 1, .begin = static_cast<int>(before[a]), .end = static_cast<int>(-after[a])},
+        y);
   }
   return y;
 }
@@ -176,17 +201,27 @@ ConvolutionTranspose transposed(Builder& builder, Layer const& layer, std::size_
   return {.num_output = outputs, .has_bias = uses_bias(builder, layer, layer.name, outputs)};
 }
 
+/// Adds a transposed convolution of an image or a volume with its weights.
+Value add_transposed(Builder& builder, Layer const& layer, Value const& x) {
+  Node const& config = layer.config;
+  auto const kernel = numbers(config, "kernel_size", axes_of(x));
+  ConvolutionTranspose const convolution = transposed(builder, layer, axes_of(x));
+  std::vector<Index> shape = kernel;
+  shape.push_back(convolution.num_output), shape.push_back(x.shape[0]);
+  builder.set(layer.name + "-0", outputs_first(builder.read(layer.place, 0, "kernel", shape)));
+  return convolve_transposed(builder, config, layer.name, x, kernel, numbers(config, "strides", axes_of(x)),
+                             convolution);
+}
+
 }  // namespace
 
 Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x) {
   expect_image(layer, x);
-  Node const& config = layer.config;
-  auto const kernel = numbers(config, "kernel_size", 2);
-  ConvolutionTranspose const convolution = transposed(builder, layer, 2);
-  builder.set(layer.name + "-0",
-              outputs_first(
-                  builder.read(layer.place, 0, "kernel", {kernel[0], kernel[1], convolution.num_output, x.shape[0]})));
-  return convolve_transposed(builder, config, layer.name, x, kernel, numbers(config, "strides", 2), convolution);
+  return add_transposed(builder, layer, x);
+}
+Value add_conv3d_transpose(Builder& builder, Layer const& layer, Value const& x) {
+  expect_volume(layer, x);
+  return add_transposed(builder, layer, x);
 }
 
 Value add_conv1d_transpose(Builder& builder, Layer const& layer, Value const& x) {
@@ -207,14 +242,11 @@ Value add_conv1d_transpose(Builder& builder, Layer const& layer, Value const& x)
 
 namespace {
 
-Value pool(Builder& builder, Node const& config, std::string const& name, Value const& x, std::vector<Index> size,
-           std::vector<Index> strides, PoolingMode mode) {
-  return builder.add(name,
-                     Pooling{.mode = mode,
-                             .filter_shape = {size[0], size[1]},
-                             .stride = {strides[0], strides[1]},
-                             .same = is_same(config)},
-                     x);
+Value pool(Builder& builder, Node const& config, std::string const& name, Value const& x,
+           std::vector<Index> const& size, std::vector<Index> const& strides, PoolingMode mode) {
+  return builder.add(
+      name, Pooling{.mode = mode, .filter_shape = per_axis(size), .stride = per_axis(strides), .same = is_same(config)},
+      x);
 }
 
 std::vector<Index> strides_of(Node const& config, std::vector<Index> const& size) {
@@ -223,9 +255,9 @@ std::vector<Index> strides_of(Node const& config, std::vector<Index> const& size
 
 }  // namespace
 
-Value add_pooling2d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode) {
-  expect_image(layer, x);
-  auto const size = numbers(layer.config, "pool_size", 2);
+Value add_pooling_of(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode) {
+  layer.kind.ends_with("3D") ? expect_volume(layer, x) : expect_image(layer, x);
+  auto const size = numbers(layer.config, "pool_size", axes_of(x));
   return pool(builder, layer.config, layer.name, x, size, strides_of(layer.config, size), mode);
 }
 

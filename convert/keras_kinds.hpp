@@ -14,8 +14,10 @@ Value add_conv2d(Builder& builder, Layer const& layer, Value const& x);
 Value add_depthwise(Builder& builder, Layer const& layer, Value const& x);
 Value add_separable(Builder& builder, Layer const& layer, Value const& x);
 Value add_conv2d_transpose(Builder& builder, Layer const& layer, Value const& x);
+Value add_conv3d(Builder& builder, Layer const& layer, Value const& x);
+Value add_conv3d_transpose(Builder& builder, Layer const& layer, Value const& x);
 Value add_pooling1d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode);
-Value add_pooling2d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode);
+Value add_pooling_of(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode);  // images or volumes
 Value add_global_pooling(Builder& builder, Layer const& layer, Value const& x, ReduceOperation operation);
 Value add_recurrent(Builder& builder, Layer const& layer, Value const& x);  // an LSTM, a GRU or a SimpleRNN
 Value add_bidirectional(Builder& builder, Layer const& layer, Value const& x);

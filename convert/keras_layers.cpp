@@ -42,7 +42,7 @@ Value add_concatenate(Builder& builder, Layer const& layer, Inputs const& in) {
   if (axis < 0) layer.config["axis"].expected("an axis of the samples");
   if (in.size() > 8)
     layer.config.refuse<UnsupportedError>("joins " + std::to_string(in.size()) + " values, expected at most 8");
-  return builder.join(layer.name, Concat{static_cast<int>(rank == 3 ? (axis + 1) % 3 : axis)}, in);
+  return builder.join(layer.name, Concat{static_cast<int>(rank >= 3 ? (axis + 1) % rank : axis)}, in);
 }
 
 // The functions for layers that read one value, and for those that read several.
@@ -58,7 +58,7 @@ struct Kind {
 
 template <PoolingMode mode>
 Value add_pooling(Builder& builder, Layer const& layer, Value const& x) {
-  return layer.kind.ends_with("1D") ? add_pooling1d(builder, layer, x, mode) : add_pooling2d(builder, layer, x, mode);
+  return layer.kind.ends_with("1D") ? add_pooling1d(builder, layer, x, mode) : add_pooling_of(builder, layer, x, mode);
 }
 template <ReduceOperation operation>
 Value add_global(Builder& builder, Layer const& layer, Value const& x) {
@@ -98,6 +98,7 @@ constexpr Kind kinds[] = {
     {"Identity", pass, nullptr, false, true},
     {"SpatialDropout1D", pass, nullptr, false, true},
     {"SpatialDropout2D", pass, nullptr, false, true},
+    {"SpatialDropout3D", pass, nullptr, false, true},
     {"GaussianNoise", pass, nullptr, false, true},
     {"GaussianDropout", pass, nullptr, false, true},
     {"AlphaDropout", pass, nullptr, false, true},
@@ -130,18 +131,26 @@ constexpr Kind kinds[] = {
     {"DepthwiseConv2D", add_depthwise},
     {"SeparableConv2D", add_separable},
     {"Conv2DTranspose", add_conv2d_transpose},
+    {"Conv3D", add_conv3d},
+    {"Conv3DTranspose", add_conv3d_transpose},
     {"MaxPooling1D", add_pooling<PoolingMode::max>},
     {"MaxPooling2D", add_pooling<PoolingMode::max>},
+    {"MaxPooling3D", add_pooling<PoolingMode::max>},
     {"AveragePooling1D", add_pooling<PoolingMode::average>},
     {"AveragePooling2D", add_pooling<PoolingMode::average>},
+    {"AveragePooling3D", add_pooling<PoolingMode::average>},
     {"GlobalAveragePooling1D", add_global<ReduceOperation::mean>},
     {"GlobalAveragePooling2D", add_global<ReduceOperation::mean>},
+    {"GlobalAveragePooling3D", add_global<ReduceOperation::mean>},
     {"GlobalMaxPooling1D", add_global<ReduceOperation::max>},
     {"GlobalMaxPooling2D", add_global<ReduceOperation::max>},
+    {"GlobalMaxPooling3D", add_global<ReduceOperation::max>},
     {"ZeroPadding1D", add_zero_padding},
     {"ZeroPadding2D", add_zero_padding},
+    {"ZeroPadding3D", add_zero_padding},
     {"Cropping1D", add_cropping},
     {"Cropping2D", add_cropping},
+    {"Cropping3D", add_cropping},
     {"UpSampling1D", add_up_sampling},
     {"UpSampling2D", add_up_sampling},
     {"LSTM", add_recurrent},

@@ -62,14 +62,10 @@ std::vector<float> permuted(Array const& array, std::vector<int> const& axes) {
 }
 
 std::vector<float> outputs_first(Array const& kernel) {
-  switch (kernel.shape.size()) {
-    case 2:
-      return permuted(kernel, {1, 0});
-    case 3:
-      return permuted(kernel, {2, 1, 0});
-    default:
-      return permuted(kernel, {3, 2, 0, 1});
-  }
+  auto const rank = static_cast<int>(kernel.shape.size());
+  std::vector<int> axes{rank - 1, rank - 2};
+  for (int a = 0; a < rank - 2; ++a) axes.push_back(a);
+  return permuted(kernel, axes);
 }
 
 std::vector<float> packed(RnnType type, std::span<Recurrent const> directions) {

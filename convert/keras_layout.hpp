@@ -17,9 +17,9 @@ struct Array {
 /// The values with the axes in this order.
 [[nodiscard]] std::vector<float> permuted(Array const& array, std::vector<int> const& axes);
 
-/// The kernel of a Dense {in, out} as {out, in}; that of a Conv1D {taps, in, out} as {out, in, taps}; and that of a
-/// Conv2D {height, width, in, out} as {out, in, height, width}. The kernel of a Conv2DTranspose {height, width, out,
-/// in} becomes {in, out, height, width}.
+/// The kernel of a Dense {in, out} as {out, in}; that of a Conv1D {taps, in, out} as {out, in, taps}; that of a Conv2D
+/// {height, width, in, out} as {out, in, height, width}, and of a Conv3D likewise. The kernel of a Conv2DTranspose
+/// {height, width, out, in} becomes {in, out, height, width}.
 [[nodiscard]] std::vector<float> outputs_first(Array const& kernel);
 
 /// The weights of one direction of a recurrent layer: the kernel {in, gates units}, the recurrent kernel {units, gates

@@ -2,23 +2,31 @@
 #include "keras_kinds.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace coldpress::convert::keras {
 namespace {
 
-/// Numbers for before and after on both axes of an image: [[before, after], [before, after]], one for each axis, or one
-/// for all.
-std::array<Index, 4> borders(Node const& field) {
-  std::array<Index, 4> all{};
-  auto const pair = [&](Node const& of, std::size_t axis) {
+struct Borders {
+  std::vector<Index> before, after;
+};
+/// Numbers for before and after on the axes of an image or a volume: [[before, after], [before, after]], one for each
+/// axis, or one for all.
+Borders borders(Node const& field, Value const& x) {
+  auto const axes = static_cast<std::size_t>(x.shape.rank() - 1);
+  if (field.is_list() && field.size() != axes) field.expected("a number, or a list of " + std::to_string(axes));
+  Borders all;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    Node const of = field.is_list() ? field[axis] : field;
     bool const list = of.is_list();
     if (list && of.size() != 2) of.expected("a number, or a list of 2");
-    for (std::size_t side = 0; side < 2; ++side) all[2 * axis + side] = (list ? of[side] : of).integer(0, max_size);
-  };
-  if (field.is_list() && field.size() != 2) field.expected("a number, or a list of 2");
-  for (std::size_t axis = 0; axis < 2; ++axis) pair(field.is_list() ? field[axis] : field, axis);
+    all.before.push_back((list ? of[0] : of).integer(0, max_size));
+    all.after.push_back((list ? of[1] : of).integer(0, max_size));
+  }
   return all;
+}
+void expect_places(Layer const& layer, Value const& x) {
+  if (!x.has_channels_first() && !x.is_sequence())
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image or a sequence");
 }
 
 }  // namespace
@@ -26,15 +34,15 @@ std::array<Index, 4> borders(Node const& field) {
 Value add_flatten(Builder& builder, Layer const& layer, Value const& x) {
   expect_channels_last(layer.config);
   Value y = builder.add(layer.name, Flatten{}, x);
-  bool const matters = x.is_image() && x.shape[0] > 1 && x.shape[1] * x.shape[2] > 1;
+  bool const matters = x.has_channels_first() && x.shape[0] > 1 && x.shape.size() > x.shape[0];
   y.image = matters ? x.shape : x.image;
   return y;
 }
 
 Value add_reshape(Builder& builder, Layer const& layer, Value const& x) {
   Node const target = layer.config["target_shape"];
-  if (target.size() < 1 || target.size() > 3)
-    target.refuse<UnsupportedError>("has " + std::to_string(target.size()) + " extents, expected 1 to 3");
+  if (target.size() < 1 || target.size() > 4)
+    target.refuse<UnsupportedError>("has " + std::to_string(target.size()) + " extents, expected 1 to 4");
   Shape shape{};
   Index known = 1;
   int open = -1;
@@ -60,19 +68,26 @@ Value add_permute(Builder& builder, Layer const& layer, Value const& x) {
 
 Value add_global_pooling(Builder& builder, Layer const& layer, Value const& x, ReduceOperation operation) {
   expect_channels_last(layer.config);
-  if (!x.is_image() && !x.is_sequence())
-    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image or a sequence");
+  expect_places(layer, x);
   bool const keeps = layer.config.flag("keepdims", false);
   std::string const name = keeps ? layer.name + ".reduced" : layer.name;
   auto const reduced = [&](std::string const& own, int axis, Value const& of) {
     return builder.add(own, Reduce{operation, axis}, of);
   };
+  auto const largest = [&] {
+    Value const rows = x.is_volume() ? reduced(layer.name + ".planes", -1, x) : x;
+    return reduced(name, -1, reduced(layer.name + ".rows", -1, rows));
+  };
   Value const y = x.is_sequence()                      ? reduced(name, 0, x)
                   : operation == ReduceOperation::mean ? builder.add(name, GlobalAveragePooling{}, x)
-                                                       : reduced(name, -1, reduced(layer.name + ".rows", -1, x));
+                                                       : largest();
   if (!keeps) return y;
   Index const channels = y.shape[0];
-  return builder.add(layer.name, Reshape{x.is_image() ? Shape{channels, 1, 1} : Shape{1, channels}}, y);
+  return builder.add(layer.name,
+                     Reshape{x.is_sequence() ? Shape{1, channels}
+                             : x.is_image()  ? Shape{channels, 1, 1}
+                                             : Shape{channels, 1, 1, 1}},
+                     y);
 }
 
 Value add_repeat_vector(Builder& builder, Layer const& layer, Value const& x) {
@@ -89,8 +104,9 @@ Value add_zero_padding(Builder& builder, Layer const& layer, Value const& x) {
     auto const zeros = numbers(layer.config, "padding", 2, 0);
     return builder.add(layer.name, Pad{.axis = 0, .before = {zeros[0], 0}, .after = {zeros[1], 0}}, x);
   }
-  auto const zeros = borders(layer.config["padding"]);
-  return builder.add(layer.name, Pad{.before = {zeros[0], zeros[2]}, .after = {zeros[1], zeros[3]}}, x);
+  expect_places(layer, x);
+  auto const zeros = borders(layer.config["padding"], x);
+  return builder.add(layer.name, Pad{.before = per_axis(zeros.before), .after = per_axis(zeros.after)}, x);
 }
 
 Value add_cropping(Builder& builder, Layer const& layer, Value const& x) {
@@ -102,9 +118,14 @@ Value add_cropping(Builder& builder, Layer const& layer, Value const& x) {
     auto const cut = numbers(layer.config, "cropping", 2, 0);
     return builder.add(layer.name, slice(0, cut[0], cut[1]), x);
   }
-  auto const cut = borders(layer.config["cropping"]);
-  return builder.add(layer.name, slice(2, cut[2], cut[3]),
-                     builder.add(layer.name + ".rows", slice(1, cut[0], cut[1]), x));
+  expect_places(layer, x);
+  auto const cut = borders(layer.config["cropping"], x);
+  Value y = x;
+  for (std::size_t a = 0; a < cut.before.size(); ++a) {
+    std::string const part = a + 1 == cut.before.size() ? "" : a + 2 == cut.before.size() ? ".rows" : ".planes";
+    y = builder.add(layer.name + part, slice(static_cast<int>(a) + 1, cut.before[a], cut.after[a]), y);
+  }
+  return y;
 }
 
 Value add_up_sampling(Builder& builder, Layer const& layer, Value const& x) {

@@ -36,29 +36,29 @@ void expect_last_axis(Node const& config, Value const& x) {
 
 Value add_dense(Builder& builder, Layer const& layer, Value const& x) {
   Index const units = layer.config["units"].integer(1, max_size);
-  Index const features = x.is_image() ? x.shape[0] : x.shape.last();
+  Index const features = x.has_channels_first() ? x.shape[0] : x.shape.last();
   Array kernel = builder.read(layer.place, 0, "kernel", {features, units});
   bool const bias = layer.config.flag("use_bias", true);
   if (bias) builder.set(layer.name + "-0-bias", builder.read(layer.place, 1, "bias", {units}).values);
-  if (x.is_flattened_image()) {  // its rows are in the order height, width, channels
-    kernel.shape = {x.image[1], x.image[2], x.image[0], units};
-    builder.set(layer.name + "-0", permuted(kernel, {3, 2, 0, 1}));
-  } else {
-    builder.set(layer.name + "-0", outputs_first(kernel));
+  if (x.is_flattened_image()) {  // its rows are in the order of the kernel of a convolution
+    kernel.shape.assign(x.image.extents + 1, x.image.extents + x.image.rank());
+    kernel.shape.insert(kernel.shape.end(), {x.image[0], units});
   }
-  if (x.is_image())
+  builder.set(layer.name + "-0", outputs_first(kernel));
+  if (x.has_channels_first())
     return builder.add(layer.name, Convolution{.num_output = units, .filter_shape = 1, .has_bias = bias}, x);
   return builder.add(layer.name, Linear{.output_size = units, .has_bias = bias, .last_axis = x.is_sequence()}, x);
 }
 
 Value add_batch_normalization(Builder& builder, Layer const& layer, Value const& x) {
   expect_last_axis(layer.config, x);
-  Index const channels = x.is_image() ? x.shape[0] : x.shape.last();
+  Index const channels = x.has_channels_first() ? x.shape[0] : x.shape.last();
   std::size_t number = 0;
   set_factors(builder, layer, channels, number);
   builder.set(layer.name + "-0-mean", builder.read(layer.place, number, "moving_mean", {channels}).values);
   builder.set(layer.name + "-0-variance", builder.read(layer.place, number + 1, "moving_variance", {channels}).values);
-  BatchNormalization normalization{.epsilon = layer.config.number("epsilon", 1e-3f), .axis = x.is_image() ? 0 : -1};
+  BatchNormalization normalization{.epsilon = layer.config.number("epsilon", 1e-3f),
+                                   .axis = x.has_channels_first() ? 0 : -1};
   // Keras says how much of the average stays.
   float const moved = complement(layer.config.number("momentum", 0.99f));
   if (moved > 0 && moved < 1) normalization.momentum = moved;
@@ -74,7 +74,7 @@ Value add_fixed_normalization(Builder& builder, Layer const& layer, Value const&
       field->refuse<UnsupportedError>("is given; only what adapt has found is read");
   }
   if (layer.config.flag("invert", false)) layer.config["invert"].refuse<UnsupportedError>("is true");
-  Index const channels = x.is_image() ? x.shape[0] : x.shape.last();
+  Index const channels = x.has_channels_first() ? x.shape[0] : x.shape.last();
   auto mean = builder.read(layer.place, 0, "mean", {channels}).values,
        variance = builder.read(layer.place, 1, "variance", {channels}).values;
   for (float& each : mean) each = -each;
@@ -91,7 +91,8 @@ Value add_fixed_normalization(Builder& builder, Layer const& layer, Value const&
 
 Value add_layer_normalization(Builder& builder, Layer const& layer, Value const& x) {
   expect_last_axis(layer.config, x);
-  if (x.is_image()) layer.config.refuse<UnsupportedError>("normalises the channels of an image, " + to_string(x.shape));
+  if (x.has_channels_first())
+    layer.config.refuse<UnsupportedError>("normalises the channels of an image, " + to_string(x.shape));
   if (layer.config.flag("rms_scaling", false)) layer.config["rms_scaling"].refuse<UnsupportedError>("is true");
   std::size_t number = 0;
   set_factors(builder, layer, x.shape.last(), number);
@@ -100,7 +101,8 @@ Value add_layer_normalization(Builder& builder, Layer const& layer, Value const&
 
 Value add_group_normalization(Builder& builder, Layer const& layer, Value const& x) {
   expect_last_axis(layer.config, x);
-  if (!x.is_image()) layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image");
+  if (!x.has_channels_first())
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image");
   Index const groups = layer.config.integer("groups", 32, -1, max_size);
   std::size_t number = 0;
   set_factors(builder, layer, x.shape[0], number);

@@ -1,4 +1,4 @@
-// Convolutions of images, and of rows of values.
+// Convolutions of images, of volumes, and of rows of values.
 #include "onnx_constants.hpp"
 #include "onnx_windows.hpp"
 
@@ -61,7 +61,6 @@ void convolution(Call& call) {
   Filter const f = filter_of(call, x, false);
   Windows const w = windows_of(call, x, {f.weight.shape.begin() + 2, f.weight.shape.end()});
   if (is_causal(call, w, x) && x.axis(0).hidden()) return sequence(call, x, f, w);
-  if (w.axes() > 2) refuse("it is a convolution of volumes, for which there is no layer");
   Convolution const layer{.num_output = f.weight.shape[0],
                           .filter_shape = per_axis(w.filter, 1),
                           .stride = per_axis(w.stride, 1),
@@ -106,7 +105,6 @@ void transposed_convolution(Call& call) {
   Value const x = call.value(0);
   Filter const f = filter_of(call, x, true);
   Windows const w = windows_of(call, x, {f.weight.shape.begin() + 2, f.weight.shape.end()});
-  if (w.axes() > 2) refuse("it is a convolution of volumes, for which there is no layer");
   Cut const cut = cut_of(call, x, w);
   bool const even = cut.before == cut.after;
   ConvolutionTranspose const layer{.num_output = f.weight.shape[1] * f.groups,
@@ -131,9 +129,8 @@ void transposed_convolution(Call& call) {
 
 constexpr std::array rows{
     Operator{"Conv", convolution, nullptr,
-             "`convolution`; rows of values with zeros before them alone become sequences, others images of one row; "
-             "not of volumes"},
-    Operator{"ConvTranspose", transposed_convolution, nullptr, "`convolutionTranspose`; not of volumes"},
+             "`convolution`; rows of values with zeros before them alone become sequences, others images of one row"},
+    Operator{"ConvTranspose", transposed_convolution, nullptr, "`convolutionTranspose`"},
 };
 
 }  // namespace

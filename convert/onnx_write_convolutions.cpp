@@ -1,18 +1,20 @@
-// Convolutions of images and of sequences.
+// Convolutions of images, of volumes and of sequences.
 #include "onnx_exporters.hpp"
 
 namespace coldpress::convert::onnx_out {
 namespace {
 
-/// f(axis) for each axis that the windows slide along: the steps of a sequence, or height and width.
+/// f(axis) for each axis that the windows slide along: the steps of a sequence, height and width, or also the depth.
 template <class F>
-Extents each_axis(ConvolutionGeometry const& g, F f) {
-  Extents all{f(g.height)};
-  if (!g.sequence) all.push_back(f(g.width));
+Extents each_axis(VolumeGeometry const& g, F f) {
+  Extents all;
+  if (g.is_volume()) all.push_back(f(g.depth));
+  all.push_back(f(g.height));
+  if (!g.is_sequence()) all.push_back(f(g.width));
   return all;
 }
 
-Attributes attributes_of(ConvolutionGeometry const& g) {
+Attributes attributes_of(VolumeGeometry const& g) {
   return {{"kernel_shape", each_axis(g, [](Axis const& axis) { return axis.filter; })},
           {"strides", each_axis(g, [](Axis const& axis) { return axis.stride; })},
           {"dilations", each_axis(g, [](Axis const& axis) { return axis.dilation; })},
@@ -26,13 +28,13 @@ Name convolved(LayerWriter& w, std::string_view op, bool has_bias, Attributes co
     if (has_bias) inputs.push_back(w.weight(1));
     return w.add(op, inputs, attributes);
   };
-  if (w.rank() == 3) return apply(w.x());
+  if (w.rank() >= 3) return apply(w.x());
   if (w.rank() == 2) return w.transpose(apply(w.transpose(w.x(), {0, 2, 1})), {0, 2, 1});
   return w.row(apply(w.reshape(w.x(), Extents{w.in().size(), 1})), {w.out().size(), 1});
 }
 
 Name convolution(LayerWriter& w, Convolution const& layer) {
-  ConvolutionGeometry const g = layer.geometry(w.in());
+  VolumeGeometry const g = layer.geometry(w.in());
   Attributes attributes = attributes_of(g);
   Extents pads = each_axis(g, [](Axis const& axis) { return axis.padding; });
   Extents const after = each_axis(g, [](Axis const& axis) { return axis.padding_after(); });
@@ -42,7 +44,7 @@ Name convolution(LayerWriter& w, Convolution const& layer) {
 }
 
 Name convolution_transpose(LayerWriter& w, ConvolutionTranspose const& layer) {
-  ConvolutionGeometry const g = layer.geometry(w.in());
+  VolumeGeometry const g = layer.geometry(w.in());
   Attributes attributes = attributes_of(g);
   Extents pads = each_axis(g, [](Axis const& axis) { return axis.padding; });
   pads.insert(pads.end(), pads.begin(), pads.end());

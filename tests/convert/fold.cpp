@@ -68,6 +68,12 @@ TEST_CASE("a normalisation is folded into each kind of layer that has outputs of
                   {"next", BatchNormalization{.axis = -1}}},
                  Shape{3, 4, 2}),
       {"norm", "next"});
+  check_folds(sequential({{"conv", Convolution{.num_output = 6, .filter_shape = {2, 3, 1}, .groups = 2}},
+                          {"norm", BatchNormalization{}},
+                          {"up", ConvolutionTranspose{.num_output = 4, .filter_shape = 2, .has_bias = false}},
+                          {"next", BatchNormalization{.axis = -4}}},
+                         Shape{4, 3, 4, 2}),
+              {"norm", "next"});
   check_folds(
       sequential({{"steps", Convolution{.num_output = 6, .filter_shape = 3, .dilation = 2}},
                   {"norm", BatchNormalization{.axis = 1}},

@@ -28,15 +28,16 @@ bool has_keras() {
   return convert_test::built_with("HDF5 or nlohmann-json", [] { static_cast<void>(read_keras("missing")); });
 }
 
-/// {N, height, width, channels} as {N, channels, height, width}; others as they are.
+/// {N, height, width, channels} as {N, channels, height, width}, and volumes likewise; others as they are.
 std::vector<float> channels_first(data::NpyArray const& array) {
-  if (array.extents.size() != 4) return array.values;
-  auto const height = array.extents[1], width = array.extents[2], channels = array.extents[3];
+  if (array.extents.size() < 4) return array.values;
+  auto const samples = array.extents.front(), channels = array.extents.back(),
+             places = static_cast<Index>(array.values.size()) / (samples * channels);
   std::vector<float> values;
-  for (Index n = 0; n < array.extents[0]; ++n) {
+  for (Index n = 0; n < samples; ++n) {
     for (Index c = 0; c < channels; ++c) {
-      for (Index i = 0; i < height * width; ++i)
-        values.push_back(array.values[static_cast<std::size_t>((n * height * width + i) * channels + c)]);
+      for (Index i = 0; i < places; ++i)
+        values.push_back(array.values[static_cast<std::size_t>((n * places + i) * channels + c)]);
     }
   }
   return values;
@@ -52,8 +53,8 @@ std::vector<float> predicted(persist::Model const& model, std::vector<float> con
 
 TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
   if (!has_keras()) return;
-  for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "attention", "augmented", "means",
-                                 "steps", "siamese", "reset_before", "keras2"}) {
+  for (std::string const name : {"cnn", "graph", "sequences", "nested", "picture", "attention", "augmented", "volumes",
+                                 "means", "steps", "siamese", "reset_before", "keras2"}) {
     auto const x = data::read_npy(file(name + ".x.npy")), y = data::read_npy(file(name + ".y.npy"));
     for (std::string const ending : {".keras", ".h5"}) {
       if (name + ending == "graph.h5") continue;  // a large one

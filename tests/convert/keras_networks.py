@@ -186,6 +186,18 @@ y = layers.Concatenate()([reader(right), layers.Flatten()(y), reader(left), laye
 own("siamese", keras.Model(x, layers.Dense(2, **small)(y)))
 
 
+# Volumes, and what else there is of them.
+x = keras.Input((3, 6, 5, 2))
+y = layers.Conv3D(4, (2, 3, 2), padding="same", activation="relu", **small)(x)
+y = layers.BatchNormalization()(layers.MaxPooling3D((1, 2, 2))(y))
+up = layers.Conv3DTranspose(4, (3, 2, 2), strides=(1, 2, 1), padding="same", **small)(y)
+y = layers.Cropping3D(((0, 1), (0, 0), (1, 0)))(layers.ZeroPadding3D(((1, 0), (0, 0), (0, 1)))(up))
+y = layers.Concatenate()([y, layers.Conv3D(2, 1, groups=2, **small)(up)])
+y = layers.Dense(3, "tanh", **small)(layers.AveragePooling3D((1, 3, 2))(layers.PReLU(shared_axes=[1, 2, 3], **slopes)(y)))
+y = layers.Concatenate()([layers.GlobalMaxPooling3D()(y), layers.GlobalAveragePooling3D()(y), layers.Dense(2, **small)(layers.Flatten()(y))])
+own("volumes", keras.Model(x, layers.Dense(2, **small)(y)))
+
+
 def means(x):
     """What TensorFlow and JAX compute: zeros around a picture are not counted. The backend torch does otherwise."""
     padded = numpy.pad(x, ((0, 0), (1, 1), (0, 1), (0, 0)), constant_values=numpy.nan)

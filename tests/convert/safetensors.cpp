@@ -47,7 +47,8 @@ struct Golden {
   char const* name;
   dynamic::LayerConfig (*config)();
 };
-constexpr std::array<Golden, 3> networks{{{"images", images}, {"sequences", sequences}, {"block", block}}};
+constexpr std::array<Golden, 4> networks{
+    {{"images", images}, {"volumes", volumes}, {"sequences", sequences}, {"block", block}}};
 
 }  // namespace
 
@@ -242,8 +243,9 @@ TEST_CASE("what does not fit a config is one error with all tensors and shapes")
   CHECK(contains(other, "'gru.weight_hh_l1' [15, 5] has no place in layer 'gru' of the config"));
   auto before = sequences();
   std::get<Rnn>(std::get<dynamic::SequentialConfig>(before.layer_type).layers[2].layer_type).reset_after = false;
-  CHECK(contains(refused<MismatchError>(content(file("sequences.safetensors")), {}, before),
-                 "layer 'gru': resetAfter: is false, but PyTorch's GRUs apply the reset gate after the product with h"));
+  CHECK(
+      contains(refused<MismatchError>(content(file("sequences.safetensors")), {}, before),
+               "layer 'gru': resetAfter: is false, but PyTorch's GRUs apply the reset gate after the product with h"));
 }
 
 TEST_CASE("modules without biases or factors are completed by what that means, and it is said") {

@@ -41,6 +41,18 @@ inline dynamic::LayerConfig images() {
   return {"images", layers};
 }
 
+inline dynamic::LayerConfig volumes() {
+  dynamic::SequentialConfig layers;
+  layers.add_input("x", Shape{2, 4, 6, 6})
+      .add_layer({"layers.0", Convolution{.num_output = 4, .filter_shape = {2, 3, 3}, .padding = {0, 1, 1}}})
+      .add_layer({"layers.1", BatchNormalization{}})
+      .add_layer({"layers.2", ReLU{}})
+      .add_layer({"layers.3", Pooling{.filter_shape = {1, 2, 2}, .stride = {1, 2, 2}}})
+      .add_layer({"layers.4", Convolution{.num_output = 6, .filter_shape = {3, 1, 2}, .groups = 2, .has_bias = false}})
+      .add_layer({"layers.5", ConvolutionTranspose{.num_output = 2, .filter_shape = 2, .stride = {2, 1, 1}}});
+  return {"volumes", layers};
+}
+
 inline dynamic::LayerConfig sequences() {
   dynamic::SequentialConfig layers;
   layers.add_input("x", Shape{7, 2})

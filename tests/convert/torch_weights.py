@@ -27,6 +27,19 @@ class Images(nn.Module):
     inputs = [(2, 2, 6, 6)]
 
 
+class Volumes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv3d(2, 4, (2, 3, 3), padding=(0, 1, 1)), nn.BatchNorm3d(4), nn.ReLU(), nn.MaxPool3d((1, 2, 2)),
+            nn.Conv3d(4, 6, (3, 1, 2), groups=2, bias=False), nn.ConvTranspose3d(6, 2, 2, stride=(2, 1, 1)))
+
+    def forward(self, x):
+        return self.layers(x)
+
+    inputs = [(2, 2, 4, 6, 6)]
+
+
 class Sequences(nn.Module):
     def __init__(self):
         super().__init__()
@@ -75,7 +88,7 @@ class Mlp(nn.Sequential):
     inputs = [(1, 3)]
 
 
-networks = {"images": Images, "sequences": Sequences, "block": Block, "mlp": Mlp}
+networks = {"images": Images, "volumes": Volumes, "sequences": Sequences, "block": Block, "mlp": Mlp}
 
 
 def made(name):
