@@ -66,10 +66,6 @@ bool uses_bias(Builder& builder, Layer const& layer, std::string const& name, In
   return has;
 }
 
-}  // namespace
-
-namespace {
-
 /// Adds a convolution of an image or a volume with its weights.
 Value add_convolution(Builder& builder, Layer const& layer, Value const& x) {
   Node const& config = layer.config;

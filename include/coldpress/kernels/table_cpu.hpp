@@ -90,7 +90,7 @@ struct TableCpu : RecordedCpu<Networks> {
   static constexpr bool fuses_update = !Optimizer::heavy;
   static constexpr bool has_signals = true;
 
-  TrainingTable const* training = nullptr;  // null unless the network trains, for the same reason
+  TrainingTable const* training = nullptr;  // null unless the network trains, since it links more kernels
 
   void prepare_training() { training = &training_table_of(*table); }
   void link_streams() { this->streaming = &stream_table_of(*table); }

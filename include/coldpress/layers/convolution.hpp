@@ -34,6 +34,43 @@ struct Convolution {
   bool has_bias = true;
   Weight weight = {}, bias = {};  // initially Glorot, and 0
 
+ private:
+  // These come before the functions that use them in constants, because clang needs their bodies there.
+  static constexpr ConvolutionKind kind_of(Shape const& in) {
+    int const rank = in.rank();
+    return rank < 3 ? ConvolutionKind::sequence : rank == 3 ? ConvolutionKind::image : ConvolutionKind::volume;
+  }
+  template <class Needs>
+  constexpr Axis axis(Index extent, int a, bool looks_back, Needs require) const {
+    Index const filter = filter_shape[a], spacing = dilation[a];
+    if (same) return make_same_axis(extent, filter, stride[a], spacing, require);
+    Index const before = looks_back ? (filter - 1) * spacing : padding[a],
+                after = looks_back ? 0 : (padding_after.count > 0 ? padding_after : padding)[a];
+    return make_axis(extent, filter, stride[a], before, after, spacing, Rounding::floor, require);
+  }
+  /// The geometry of samples whose kind the compiler knows.
+  template <ConvolutionKind kind, class Needs = Require>
+  __attribute__((always_inline)) constexpr ConvolutionOf<kind> of_kind(Shape const& in, Needs require = {}) const {
+    auto const with = [&](Index channels) { return ConvolutionGeometry{channels, num_output, groups, {}, {}, kind}; };
+    if constexpr (kind == ConvolutionKind::sequence) {
+      int const rank = in.rank();
+      ConvolutionGeometry g = with(rank == 2 ? in[1] : in[0]);
+      g.height = axis(rank == 1 ? 1 : in[0], 0, causal, require);
+      return {g};
+    } else {
+      constexpr int first = kind == ConvolutionKind::image ? 0 : 1;  // of the axes of a plane
+      ConvolutionGeometry g = with(in[0]);
+      g.height = axis(in[first + 1], first, false, require);
+      g.width = axis(in[first + 2], first + 1, false, require);
+      if constexpr (kind == ConvolutionKind::image) {
+        return {g};
+      } else {
+        return {VolumeGeometry{g, axis(in[1], 0, false, require)}};
+      }
+    }
+  }
+
+ public:
   /// The geometry for a sample shape that output_shape has accepted; the checks, which take time, are there.
   template <class Needs = Require>
   __attribute__((always_inline)) constexpr VolumeGeometry geometry(Shape const& in, Needs require = {}) const {
@@ -143,39 +180,6 @@ struct Convolution {
   bool operator==(Convolution const&) const = default;
 
  private:
-  static constexpr ConvolutionKind kind_of(Shape const& in) {
-    int const rank = in.rank();
-    return rank < 3 ? ConvolutionKind::sequence : rank == 3 ? ConvolutionKind::image : ConvolutionKind::volume;
-  }
-  /// The geometry of samples whose kind the compiler knows.
-  template <ConvolutionKind kind, class Needs = Require>
-  __attribute__((always_inline)) constexpr ConvolutionOf<kind> of_kind(Shape const& in, Needs require = {}) const {
-    auto const with = [&](Index channels) { return ConvolutionGeometry{channels, num_output, groups, {}, {}, kind}; };
-    if constexpr (kind == ConvolutionKind::sequence) {
-      int const rank = in.rank();
-      ConvolutionGeometry g = with(rank == 2 ? in[1] : in[0]);
-      g.height = axis(rank == 1 ? 1 : in[0], 0, causal, require);
-      return {g};
-    } else {
-      constexpr int first = kind == ConvolutionKind::image ? 0 : 1;  // of the axes of a plane
-      ConvolutionGeometry g = with(in[0]);
-      g.height = axis(in[first + 1], first, false, require);
-      g.width = axis(in[first + 2], first + 1, false, require);
-      if constexpr (kind == ConvolutionKind::image) {
-        return {g};
-      } else {
-        return {VolumeGeometry{g, axis(in[1], 0, false, require)}};
-      }
-    }
-  }
-  template <class Needs>
-  constexpr Axis axis(Index extent, int a, bool looks_back, Needs require) const {
-    Index const filter = filter_shape[a], spacing = dilation[a];
-    if (same) return make_same_axis(extent, filter, stride[a], spacing, require);
-    Index const before = looks_back ? (filter - 1) * spacing : padding[a],
-                after = looks_back ? 0 : (padding_after.count > 0 ? padding_after : padding)[a];
-    return make_axis(extent, filter, stride[a], before, after, spacing, Rounding::floor, require);
-  }
   template <class Backend, class Pass>
   __attribute__((always_inline)) constexpr auto geometry_in(Backend const&, Pass const& pass) const {
     if constexpr (std::is_same_v<typename Pass::Variant, NoVariant> && many_threads<Backend>) {
