@@ -72,8 +72,8 @@ TEST_CASE("what is written has the bytes of safetensors' own writer, and is read
     auto const model = read_safetensors(golden, config()).model;
     write_safetensors(path, model);
     CHECK(read_safetensors(path, config()).model == model);
-    // A BatchNorm counts its minibatches, too.
-    if (std::string_view{name} != "images") CHECK(content(path) == content(golden));
+    bool const counts = std::string_view{name} == "images" || std::string_view{name} == "volumes";
+    if (!counts) CHECK(content(path) == content(golden));  // PyTorch's BatchNorm counts its minibatches, too
   }
 }
 
