@@ -26,7 +26,8 @@ Borders borders(Node const& field, Value const& x) {
 }
 void expect_places(Layer const& layer, Value const& x) {
   if (!x.has_channels_first() && !x.is_sequence())
-    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image or a sequence");
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) +
+                                          ", expected an image, a volume or a sequence");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ Value add_fixed_normalization(Builder& builder, Layer const& layer, Value const&
 Value add_layer_normalization(Builder& builder, Layer const& layer, Value const& x) {
   expect_last_axis(layer.config, x);
   if (x.has_channels_first())
-    layer.config.refuse<UnsupportedError>("normalises the channels of an image, " + to_string(x.shape));
+    layer.config.refuse<UnsupportedError>("normalises the channels of an image or a volume, " + to_string(x.shape));
   if (layer.config.flag("rms_scaling", false)) layer.config["rms_scaling"].refuse<UnsupportedError>("is true");
   std::size_t number = 0;
   set_factors(builder, layer, x.shape.last(), number);
@@ -102,7 +102,7 @@ Value add_layer_normalization(Builder& builder, Layer const& layer, Value const&
 Value add_group_normalization(Builder& builder, Layer const& layer, Value const& x) {
   expect_last_axis(layer.config, x);
   if (!x.has_channels_first())
-    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image");
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected an image or a volume");
   Index const groups = layer.config.integer("groups", 32, -1, max_size);
   std::size_t number = 0;
   set_factors(builder, layer, x.shape[0], number);

@@ -1,5 +1,6 @@
 #include "support/layer_laws.hpp"
 #include "support/passes.hpp"
+#include "support/sentences.hpp"
 
 using namespace coldpress;
 
@@ -145,14 +146,7 @@ static_assert(PerAxis{2} == PerAxis{2, 2} && PerAxis{2} == PerAxis{2, 2, 2} && !
 static_assert(PerAxis{2, 1}[1] == 1 && PerAxis{0}[2] == 0);
 
 TEST_CASE("a geometry that means nothing is refused with a sentence") {
-  auto const sentence = [](Convolution const& c, Shape in) -> std::string {
-    try {
-      c.output_shape(in);
-    } catch (ShapeError const& error) {
-      return error.sentence();
-    }
-    return "none";
-  };
+  auto const sentence = [](Convolution const& c, Shape in) { return test::refusal_of(c, in); };
   Index constexpr huge = Index{1} << 62;
   Convolution const good{.num_output = 4, .filter_shape = 3};
   auto const with = [&](auto change) {

@@ -1,6 +1,7 @@
 #include "support/golden_layers.hpp"
 #include "support/layer_laws.hpp"
 #include "support/passes.hpp"
+#include "support/sentences.hpp"
 
 #include <coldpress/threads.hpp>
 
@@ -131,18 +132,8 @@ static_assert(ConvolutionTranspose{.num_output = 6, .filter_shape = 4, .stride =
                   .output_shape({4, 2, 8, 9}) == Shape{6, 4, 16, 18});
 
 TEST_CASE("a geometry of volumes that means nothing is refused with a sentence") {
-  auto const sentence = [](auto layer, Shape in = {2, 4, 5, 6}) -> std::string {
-    try {
-      layer.output_shape(in);
-    } catch (ShapeError const& error) {
-      return error.sentence();
-    }
-    return "none";
-  };
-  auto const has = [](std::string const& text, char const* words) {
-    INFO(text);
-    CHECK(text.find(words) != std::string::npos);
-  };
+  auto const sentence = [](auto layer, Shape in = {2, 4, 5, 6}) { return test::refusal_of(layer, in); };
+  auto const has = test::check_says;
   has(sentence(Convolution{.num_output = 4, .filter_shape = {3, 2, 2}}), "none");
   has(sentence(Convolution{.num_output = 4, .filter_shape = {5, 2, 2}}), "larger than the padded input");
   has(sentence(Convolution{.num_output = 4, .filter_shape = {3, 2}}), "no field may have two numbers");

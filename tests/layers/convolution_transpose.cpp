@@ -1,4 +1,5 @@
 #include "support/layer_laws.hpp"
+#include "support/sentences.hpp"
 
 using namespace coldpress;
 
@@ -64,20 +65,12 @@ static_assert(ConvolutionTranspose{.num_output = 6, .filter_shape = 4, .stride =
 static_assert(doubling.capabilities_for({256, 1, 1}).streaming == StreamSupport::never);
 
 TEST_CASE("a transposed geometry that means nothing is refused with a sentence") {
-  auto const sentence = [](auto change, Shape in = {2, 5, 5}) -> std::string {
+  auto const sentence = [](auto change, Shape in = {2, 5, 5}) {
     ConvolutionTranspose c{.num_output = 4, .filter_shape = 3, .stride = 2};
     change(c);
-    try {
-      c.output_shape(in);
-    } catch (ShapeError const& error) {
-      return error.sentence();
-    }
-    return "none";
+    return test::refusal_of(c, in);
   };
-  auto const has = [](std::string const& text, char const* words) {
-    INFO(text);
-    CHECK(text.find(words) != std::string::npos);
-  };
+  auto const has = test::check_says;
   has(sentence([](auto&) {}), "none");
   for (Shape const in : {Shape{5}, Shape{1, 1, 2, 5, 5}, Shape{}})
     has(sentence([](auto&) {}, in), "the input must be {channels, height, width}");

@@ -316,7 +316,7 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
   return Layout::block_scratch(g, extent) + extent.workers * border;
 }
 
-/// The planes of a volume that are convolved at once, as images of their own, and what that convolution needs.
+/// The planes of a volume that are convolved together, each as an image, and the scratch that this needs.
 struct VolumePlanes {
   ConvolutionGeometry g;  // of_planes() or of_tap()
   Index images;           // at once: as many as share a panel

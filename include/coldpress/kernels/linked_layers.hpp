@@ -3,7 +3,7 @@
 
 // In network types with ready-made kernels, the passes of a layer have the same types whatever the network is, so one
 // copy serves all programs (kernels/cpu/linked_layers.cpp). These are the layers with much code in primitives; layers
-// that compute in loops have kernels of their own (loops.hpp).
+// that compute in loops have their own kernels (loops.hpp).
 
 #include <coldpress/kernels/linked_cpu.hpp>
 #include <coldpress/run/computed_by.hpp>

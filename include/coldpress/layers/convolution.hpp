@@ -183,7 +183,7 @@ struct Convolution {
   template <class Backend, class Pass>
   __attribute__((always_inline)) constexpr auto geometry_in(Backend const&, Pass const& pass) const {
     if constexpr (std::is_same_v<typename Pass::Variant, NoVariant> && many_threads<Backend>) {
-      // A GPU has kernels of their own for volumes, which are a variant.
+      // On a GPU, volumes have their own kernels, which are a variant.
       return kind_of(pass.in) == ConvolutionKind::sequence
                  ? ConvolutionGeometry{of_kind<ConvolutionKind::sequence>(pass.in)}
                  : ConvolutionGeometry{of_kind<ConvolutionKind::image>(pass.in)};

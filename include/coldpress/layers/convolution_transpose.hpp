@@ -128,7 +128,7 @@ struct ConvolutionTranspose {
       } else {
         return ConvolutionOf<kind>{static_cast<ConvolutionGeometry const&>(g)};
       }
-    } else if constexpr (many_threads<Backend>) {  // a GPU has kernels of their own for volumes, which are a variant
+    } else if constexpr (many_threads<Backend>) {  // on a GPU, volumes have their own kernels, which are a variant
       return ConvolutionGeometry{geometry(pass.in)};
     } else {
       return geometry(pass.in);
