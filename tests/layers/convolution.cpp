@@ -9,29 +9,29 @@ TEST_CASE("Convolution of images keeps the laws of layers") {
                       Shape{2, 5, 7}>();
 }
 TEST_CASE("Convolution with other zeros before an axis than after it keeps the laws of layers") {
-  test::check_laws_at<Convolution{.num_output = 4,
-                                  .filter_shape = {3, 2},
-                                  .stride = {2, 1},
-                                  .padding = {0, 3},
-                                  .padding_after = {2, 0},
-                                  .groups = 2},
-                      Shape{4, 5, 4}>();
+  test::check_values_at<Convolution{.num_output = 4,
+                                    .filter_shape = {3, 2},
+                                    .stride = {2, 1},
+                                    .padding = {0, 3},
+                                    .padding_after = {2, 0},
+                                    .groups = 2},
+                        Shape{4, 5, 4}>();
 }
 TEST_CASE("Convolution that keeps the extents keeps the laws of layers") {
-  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = {2, 4}, .stride = {1, 3}, .same = true},
-                      Shape{2, 4, 7}>();
+  test::check_values_at<Convolution{.num_output = 3, .filter_shape = {2, 4}, .stride = {1, 3}, .same = true},
+                        Shape{2, 4, 7}>();
 }
 TEST_CASE("Convolution of sequences with zeros on both sides keeps the laws of layers") {
-  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = 4, .same = true, .dilation = 2}, Shape{5, 2}>();
-  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = 2, .same = true}, Shape{3}>();
-  test::check_laws_at<Convolution{.num_output = 4,
-                                  .filter_shape = 3,
-                                  .stride = 2,
-                                  .padding = 1,
-                                  .padding_after = 3,
-                                  .causal = false,
-                                  .groups = 2},
-                      Shape{70, 2}>();
+  test::check_values_at<Convolution{.num_output = 3, .filter_shape = 4, .same = true, .dilation = 2}, Shape{5, 2}>();
+  test::check_values_at<Convolution{.num_output = 3, .filter_shape = 2, .same = true}, Shape{3}>();
+  test::check_values_at<Convolution{.num_output = 4,
+                                    .filter_shape = 3,
+                                    .stride = 2,
+                                    .padding = 1,
+                                    .padding_after = 3,
+                                    .causal = false,
+                                    .groups = 2},
+                        Shape{70, 2}>();
 }
 TEST_CASE("Convolution of sequences keeps the laws of layers") {
   test::check_laws_at<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Shape{6, 3}>();

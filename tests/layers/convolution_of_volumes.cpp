@@ -13,19 +13,19 @@ TEST_CASE("Convolution of volumes keeps the laws of layers: strides, and zeros o
                       Shape{2, 4, 3, 5}>();
 }
 TEST_CASE("Convolution of volumes keeps the laws of layers: dilated groups, without a bias") {
-  test::check_laws_at<Convolution{.num_output = 4,
-                                  .filter_shape = 2,
-                                  .stride = {3, 1, 1},
-                                  .padding = {2, 1, 0},
-                                  .padding_after = {0, 0, 1},
-                                  .dilation = {2, 1, 3},
-                                  .groups = 2,
-                                  .has_bias = false},
-                      Shape{4, 5, 3, 4}>();
+  test::check_values_at<Convolution{.num_output = 4,
+                                    .filter_shape = 2,
+                                    .stride = {3, 1, 1},
+                                    .padding = {2, 1, 0},
+                                    .padding_after = {0, 0, 1},
+                                    .dilation = {2, 1, 3},
+                                    .groups = 2,
+                                    .has_bias = false},
+                        Shape{4, 5, 3, 4}>();
 }
 TEST_CASE("Convolution of volumes keeps the laws of layers: extents that stay, and a filter of one plane") {
-  test::check_laws_at<Convolution{.num_output = 2, .filter_shape = {4, 3, 2}, .same = true}, Shape{1, 3, 4, 3}>();
-  test::check_laws_at<Convolution{.num_output = 2, .filter_shape = {1, 3, 3}}, Shape{3, 2, 4, 3}>();
+  test::check_values_at<Convolution{.num_output = 2, .filter_shape = {4, 3, 2}, .same = true}, Shape{1, 3, 4, 3}>();
+  test::check_values_at<Convolution{.num_output = 2, .filter_shape = {1, 3, 3}}, Shape{3, 2, 4, 3}>();
 }
 TEST_CASE("ConvolutionTranspose of volumes keeps the laws of layers") {
   test::check_laws_at<ConvolutionTranspose{.num_output = 4,

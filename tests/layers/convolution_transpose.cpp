@@ -10,18 +10,18 @@ TEST_CASE("ConvolutionTranspose keeps the laws of layers: strides, and what they
       Shape{2, 3, 4}>();
 }
 TEST_CASE("ConvolutionTranspose keeps the laws of layers: dilated groups without a bias") {
-  test::check_laws_at<ConvolutionTranspose{
-                          .num_output = 4, .filter_shape = 2, .dilation = {1, 2}, .groups = 2, .has_bias = false},
-                      Shape{6, 5, 3}>();
+  test::check_values_at<ConvolutionTranspose{
+                            .num_output = 4, .filter_shape = 2, .dilation = {1, 2}, .groups = 2, .has_bias = false},
+                        Shape{6, 5, 3}>();
 }
 
 TEST_CASE("ConvolutionTranspose of sequences keeps the laws of layers") {
-  test::check_laws_at<
+  test::check_values_at<
       ConvolutionTranspose{
           .num_output = 4, .filter_shape = 3, .stride = 2, .padding = 1, .output_padding = 1, .groups = 2},
       Shape{5, 6}>();
-  test::check_laws_at<ConvolutionTranspose{.num_output = 3, .filter_shape = 2, .dilation = 3, .has_bias = false},
-                      Shape{70, 2}>();
+  test::check_values_at<ConvolutionTranspose{.num_output = 3, .filter_shape = 2, .dilation = 3, .has_bias = false},
+                        Shape{70, 2}>();
 }
 
 // Each value of x adds itself times the filter, two places after the one before it.

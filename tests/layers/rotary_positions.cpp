@@ -4,8 +4,8 @@ using namespace coldpress;
 
 TEST_CASE("RotaryPositions keeps the laws of layers") {
   test::check_laws_at<RotaryPositions{}, Shape{5, 18}>();
-  test::check_laws_at<RotaryPositions{.size = 6, .heads = 2, .rotated = 4}, Shape{3, 24}>();
-  test::check_laws_at<RotaryPositions{.size = 4, .base = 100, .interleaved = true}, Shape{12}>();
+  test::check_values_at<RotaryPositions{.size = 6, .heads = 2, .rotated = 4}, Shape{3, 24}>();
+  test::check_values_at<RotaryPositions{.size = 4, .base = 100, .interleaved = true}, Shape{12}>();
 }
 
 TEST_CASE("products of turned values depend on the distance of their steps alone") {

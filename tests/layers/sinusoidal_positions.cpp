@@ -4,7 +4,7 @@ using namespace coldpress;
 
 TEST_CASE("SinusoidalPositions keeps the laws of layers") {
   test::check_laws_at<SinusoidalPositions{}, Shape{5, 19}>();
-  test::check_laws_at<SinusoidalPositions{.base = 100}, Shape{8}>();
+  test::check_values_at<SinusoidalPositions{.base = 100}, Shape{8}>();
 }
 
 TEST_CASE("a stream of SinusoidalPositions has the bits of the whole sequence, and starts anew after a reset") {

@@ -4,7 +4,7 @@ using namespace coldpress;
 
 TEST_CASE("Where keeps the laws of layers") {
   test::check_laws_at<Where{}, Shape{19}, Shape{19}, Shape{19}>();
-  test::check_laws_at<Where{}, Shape{2, 3, 5}, Shape{2, 3, 5}, Shape{2, 3, 5}>();
+  test::check_values_at<Where{}, Shape{2, 3, 5}, Shape{2, 3, 5}, Shape{2, 3, 5}>();
 }
 TEST_CASE("Where keeps them where it takes both") {
   constexpr auto function = graph([](auto x) {
