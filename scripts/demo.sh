@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the forecast example and runs it. The results are in build/demo.
-# Usage: scripts/demo.sh [ARGUMENTS OF THE EXAMPLE]
+# Usage: [PRESET=NAME] scripts/demo.sh [ARGUMENTS OF THE EXAMPLE]    default: test, which scripts/test.sh then goes on building
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-deps.sh
-cmake --preset release -D COLDPRESS_BUILD_TESTS=OFF -D COLDPRESS_BUILD_BENCHMARKS=OFF -D COLDPRESS_BUILD_TOOLS=OFF
-cmake --build --preset release --target forecast
+preset=${PRESET:-test}
+cmake --preset "$preset"
+cmake --build --preset "$preset" --target forecast
 
 mkdir -p build/demo
-build/release/examples/forecast --output build/demo "$@"
+"build/$preset/examples/forecast" --output build/demo "$@"
 
 echo
 for picture in build/demo/*.svg; do

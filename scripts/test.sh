@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs the tests.
-# Usage: scripts/test.sh [PRESET [CTEST ARGUMENTS]]     the presets are in CMakePresets.json; default: release
+# Usage: scripts/test.sh [PRESET [CTEST ARGUMENTS]]     the presets are in CMakePresets.json; default: test
 #        scripts/test.sh --for HEADER ...               only the tests of these headers, in the preset dev: --for layers/relu
-# The preset nightly has what release leaves out because it takes long: tests with kernels that are compiled in, more shapes for
-# each law, and each header by itself.
+# The preset nightly has what test leaves out because it takes long: optimised tests with kernels that are compiled in, more shapes
+# for each law, and each header by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ if [ "${1-}" = --for ]; then
   exit
 fi
 
-preset=release
+preset=test
 if [ $# -gt 0 ]; then
   preset=$1
   shift
