@@ -17,7 +17,7 @@ inline Cpu with(Context const& context) { return {{}, {context}}; }
 struct LoopCpu : Cpu {
   using Cpu::apply_gradient;
   void apply_gradient(float const* gradient, Index size, ErasedSink const& sink) const {
-    sink.apply(sink, gradient, size);
+    sink.apply(sink, gradient, size, *this);
   }
 };
 inline LoopCpu loops_with(Context const& context) { return {with(context)}; }

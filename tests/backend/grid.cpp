@@ -209,7 +209,7 @@ TEST_CASE("embeddings add up gradients in the order of the samples") {
   auto const made = [&](auto backend) {
     // A backend may write whole vectors, as far as the space of a parameter goes.
     auto const space = static_cast<std::size_t>(padded_pitch(layer.vocabulary * layer.features));
-    std::vector<float> scratch(space), y(dy.size()), gradient(space);
+    std::vector<float> scratch(space), memory(x.size()), y(dy.size()), gradient(space);
     backend.scratch = scratch.data();
     struct {
       Rows<float const> x;
@@ -217,11 +217,9 @@ TEST_CASE("embeddings add up gradients in the order of the samples") {
       Rows<float> y;
       Rows<float const> dy;
       GradientSink<float> sinks[1];
-    } const pass{{x.data(), batch, numbers, numbers},
-                 {weight.data()},
-                 {y.data(), batch, size, size},
-                 {dy.data(), batch, size, size},
-                 {{gradient.data()}}};
+      float* memory;
+    } const pass{{x.data(), batch, numbers, numbers}, {weight.data()},     {y.data(), batch, size, size},
+                 {dy.data(), batch, size, size},      {{gradient.data()}}, memory.data()};
     layer.forward(backend, pass);
     layer.backward_parameters(backend, pass);
     gradient.resize(weight.size());

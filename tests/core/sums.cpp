@@ -98,24 +98,6 @@ TEST_CASE("each_channel_value gives every value once, with the numbers of its ch
   }
 }
 
-TEST_CASE("sum_numbered_rows adds rows by number, and ignores what is not the number of a row") {
-  constexpr Index table_rows = 4, width = 19, samples = 3, per_sample = 2;
-  Floats x{0, 3, 3, -1, 0.5f, 4};  // -1, 0.5 and 4 are not numbers of rows
-  Floats dy = random_floats(samples * per_sample * width), expected(table_rows * width);
-  for (Index n = 0; n < samples * per_sample; ++n) {
-    float const number = x[at(n)];
-    if (number != 0 && number != 3) continue;
-    for (Index f = 0; f < width; ++f) expected[at(static_cast<Index>(number) * width + f)] += dy[at(n * width + f)];
-  }
-  for_each_backend([&](auto const& backend) {
-    Floats table(table_rows * width, 7);
-    sum_numbered_rows(backend, Rows<float>{x.data(), samples, per_sample, per_sample},
-                      Rows<float>{dy.data(), samples, per_sample * width, per_sample * width}, table_rows, width,
-                      table.data());
-    CHECK(table == expected);
-  });
-}
-
 TEST_CASE("multiply_matrices takes each sum in the order of its terms, with factors transposed or not") {
   constexpr Index samples = 3, count = 2, m = 4, k = 5, n = 3;
   Floats a = random_floats(samples * count * m * k), b = random_floats(samples * count * k * n);

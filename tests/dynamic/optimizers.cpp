@@ -95,6 +95,36 @@ TEST_CASE("each optimizer has the same bits with a list of policies and clipping
   check_training<Nesterov{}, SolverOptions{.lr_policy = lr::OneCycle{.max_iter = 8}, .momentum_policy = cycle}>();
 }
 
+TEST_CASE("without momentum no velocity of a table is kept, in a config as in a type, and no weight is another") {
+  using Words = Network<Sequential<Embedding{.vocabulary = 9, .features = 5}, Linear{3}>, Shape{4}>;
+  Words net{12};
+  Solver<Words, MeanSquaredError{}, Sgd{.learning_rate = 0.05f}> solver{net};
+  SolverConfig const config = dynamic::to_solver_config(solver);
+  auto const made = [&] { return Trainer::from_config(Backend::like_static(), config, {}, 12); };
+  Trainer other = made(), dense = made();
+  dense.options().keep_gradients = true;  // all rows have a gradient, and a velocity
+  Random random{3};
+  for (int step = 0; step < 5; ++step) {
+    if (step == 3) {  // from here on it shows what velocities there were
+      solver.optimizer().momentum = 0.5f;
+      for (Trainer* trainer : {&other, &dense}) std::get<Sgd>(trainer->options().optimizer).momentum = 0.5f;
+    }
+    Floats x, t = random.values<float>(6 * 3);
+    for (Index n = 0; n < 6 * 4; ++n) x.push_back(static_cast<float>(random.integer(0, 8)));
+    solver.train_minibatch(x, t);
+    for (Trainer* trainer : {&other, &dense})
+      trainer->train_minibatch(std::span<float const>{x}, std::span<float const>{t});
+    Floats weights;
+    for (int i = 0; i < net.weight_count; ++i) {
+      Floats weight(static_cast<std::size_t>(net.weight_shape(i).size()));
+      net.read_weight(i, weight);
+      weights.insert(weights.end(), weight.begin(), weight.end());
+    }
+    CHECK(same_bits(weights, weights_of(other.network())));
+    CHECK(same_bits(weights, weights_of(dense.network())) == (step < 3));
+  }
+}
+
 TEST_CASE("W3: lr_mult and decay_mult of a WeightConfig, and weight_decay, have effect") {
   LayerConfig layer{"fc", Linear{2}};
   auto const [start, plain] = trained(line(layer));

@@ -1,3 +1,4 @@
+#include "support/executors.hpp"
 #include "support/layer_laws.hpp"
 
 using namespace coldpress;
@@ -39,10 +40,11 @@ TEST_CASE("the gradient of a table is that of central differences") {
   }
 }
 
-TEST_CASE("a table learns the same with and without fusion of the update, and as the reference does") {
+TEMPLATE_TEST_CASE_SIG("a table learns the same with and without fusion of the update, and as the reference does", "",
+                       ((int percent), percent), 0, 50) {
   auto const trained = []<class Net, bool keep>(std::bool_constant<keep>, Net net) {
     using T = typename Net::T;
-    Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.05f, .momentum = 0.5f},
+    Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.05f, .momentum = percent / 100.0f},
            SolverOptions{.keep_gradients = keep}>
         solver{net};
     for (std::uint64_t step = 0; step < 4; ++step)
@@ -51,9 +53,72 @@ TEST_CASE("a table learns the same with and without fusion of the update, and as
   };
   auto const fused = trained(std::false_type{}, test::random_network<Network<Words, Shape{4}>>(1));
   CHECK(test::same_bits(fused, trained(std::true_type{}, test::random_network<Network<Words, Shape{4}>>(1))));
+  CHECK(test::same_bits(
+      fused, trained(std::false_type{}, test::random_network<Network<Words, Shape{4}, DynamicBatch, Cpu>>(1))));
   using Exact = Network<Words, Shape{4}, DynamicBatch, Reference<double>>;
   CHECK(test::excess(fused, trained(std::false_type{}, test::random_network<Exact>(1)), 20) <= 4);
   CHECK_FALSE(test::same_bits(fused, test::canonical(test::random_network<Network<Words, Shape{4}>>(1))));
+}
+
+namespace {
+
+/// Whether a step of a solver makes a pass over a table: then it changes the velocities of all rows.
+template <class Backend, auto optimizer, SolverOptions options, auto words_layer = Embedding{7, 5}>
+bool passes_over_table() {
+  using Net = Network<Sequential<words_layer, Linear{3}>, Shape{4}, DynamicBatch, Backend>;
+  using T = typename Net::T;
+  auto net = test::random_network<Net>(1);
+  Solver<Net, MeanSquaredError{}, optimizer, options> solver{net};
+  std::vector<T> const marks(7 * 5, T{2});
+  std::copy(marks.begin(), marks.end(), solver.state(0).begin());  // the table is the first parameter
+  solver.train_minibatch(words<T>(2 * 4, 1), test::Random{1}.values<T>(2 * 3));
+  return !std::equal(marks.begin(), marks.end(), solver.state(0).begin());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("without momentum and decay, a step makes no pass over a table", "", DefaultBackend, Cpu,
+                   Reference<double>) {
+  constexpr SolverOptions plain{}, clips{.clip_values = 0.5f}, rates{.lr_policy = lr::Exp{}},
+      decays{.weight_decay = 0.1f}, keeps{.keep_gradients = true},
+      grows{.momentum_policy = policy::Linear{.gamma = 0.1f, .stepsize = 1, .max = 0.5f}};
+  CHECK_FALSE(passes_over_table<TestType, Sgd{}, plain>());
+  CHECK_FALSE(passes_over_table<TestType, Nesterov{.momentum = 0}, plain>());
+  CHECK_FALSE(passes_over_table<TestType, Sgd{}, clips>());
+  CHECK_FALSE(passes_over_table<TestType, Sgd{}, rates>());
+  CHECK_FALSE(passes_over_table<TestType, Sgd{}, decays, Embedding{7, 5, Weight{.decay_mult = 0}}>());
+  CHECK_FALSE(passes_over_table<TestType, Sgd{.momentum = 0.5f}, decays, Embedding{7, 5, Weight{.lr_mult = 0}}>());
+  // These change rows that no number of the minibatch has, or need a gradient of all rows.
+  CHECK(passes_over_table<TestType, Sgd{.momentum = 0.5f}, plain>());
+  CHECK(passes_over_table<TestType, Nesterov{}, plain>());
+  CHECK(passes_over_table<TestType, Sgd{}, decays>());
+  CHECK(passes_over_table<TestType, Sgd{}, grows>());
+  CHECK(passes_over_table<TestType, Sgd{}, keeps>());
+}
+
+namespace {
+
+template <class Backend, auto optimizer>
+void check_threads() {
+  using Net = Network<Sequential<Embedding{40, 37}, Linear{3}>, Shape{4}, DynamicBatch, Backend>;
+  auto const trained = [](Executor* executor) {
+    auto net = test::random_network<Net>(1);
+    net.run_on(executor);
+    Solver<Net, MeanSquaredError{}, optimizer> solver{net};
+    for (std::uint64_t step = 0; step < 3; ++step)
+      solver.train_minibatch(words<float>(6 * 4, step), test::Random{step}.values<float>(6 * 3));
+    return test::canonical(net);
+  };
+  auto const alone = trained(nullptr);
+  for (auto const& executor : test::executors()) CHECK(test::same_bits(trained(executor.get()), alone));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("any threads train a table with the same bits", "", DefaultBackend, Cpu) {
+  check_threads<TestType, Sgd{}>();
+  check_threads<TestType, Sgd{.momentum = 0.5f}>();
+  check_threads<TestType, Adam{}>();
 }
 
 TEMPLATE_TEST_CASE("what is no number of a row becomes NaNs, and no gradient", "", Cpu, Reference<double>) {

@@ -139,46 +139,4 @@ constexpr void each_channel_value(Backend const& backend, X const& x, Along cons
   (std::make_integer_sequence<int, count>{});
 }
 
-/// Sums rows of dy by number into a table {table_rows, width}: row r becomes the sum, in order, of the rows of dy whose
-/// number in x is r. x has one number per `width` values of dy. A value that is not the number of a row adds nothing.
-template <class Backend, class X, class DY, class T>
-constexpr void sum_numbered_rows(Backend const& backend, X const& x, DY const& dy, Index table_rows, Index width,
-                                 T* to) {
-  Index const numbers = x.rows * x.columns;
-  if constexpr (many_threads<Backend>) {
-    // Among the places with the same number, the first one adds up the rows of all of them.
-    auto const at = [&](Index place) { return x.row(place / x.columns)[place % x.columns]; };
-    backend.each(table_rows * width, [&](Index e) { to[e] = 0; });
-    each_part(backend, dy, x.columns * width, [&](Index n, Index e, Index) {
-      Index const own = n * x.columns + e / width, f = e % width;
-      T const number = at(own);
-      if (!is_label(number, table_rows)) return;
-      for (Index place = 0; place < own; ++place) {
-        if (at(place) == number) return;
-      }
-      T sum{};
-      for (Index place = own; place < numbers; ++place) {
-        if (at(place) == number) sum += dy.row(place / x.columns)[place % x.columns * width + f];
-      }
-      to[static_cast<Index>(number) * width + f] = sum;
-    });
-  } else {
-    Index const cost = Context::value_cost * line_values * (numbers + table_rows);
-    each_range(backend, (width + line_values - 1) / line_values, cost, [&](Index begin, Index end, auto const&) {
-      Index const first = begin * line_values, last = freestanding::min(end * line_values, width);
-      for (Index r = 0; r < table_rows; ++r)
-        for (Index f = first; f < last; ++f) to[r * width + f] = T{};
-      for (Index n = 0; n < x.rows; ++n) {
-        for (Index t = 0; t < x.columns; ++t) {
-          T const number = x.row(n)[t];
-          if (!is_label(number, table_rows)) continue;
-          T const* const from = dy.row(n) + t * width;
-          T* const row = to + static_cast<Index>(number) * width;
-          for (Index f = first; f < last; ++f) row[f] += from[f];
-        }
-      }
-    });
-  }
-}
-
 }  // namespace coldpress

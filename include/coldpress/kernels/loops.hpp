@@ -11,10 +11,54 @@
 
 namespace coldpress::cpu {
 
-/// Passes a gradient to a sink whose type is not known.
+/// The kernel that passes a gradient in memory to a sink.
+template <class Sink>
+struct ApplyGradientKernels {
+  void (*apply_gradient)(float const* gradient, Index size, Sink const& sink, Context const& context);
+};
+
+/// A sink whose type is not known, or a part of it: what GradientSink and UpdateSink (core/pass.hpp) are to layers.
 struct ErasedSink {
-  void const *sink = nullptr, *backend = nullptr;
-  void (*apply)(ErasedSink const& self, float const* gradient, Index size) = nullptr;
+  void const *whole = nullptr, *kernels = nullptr;
+  void (*apply)(ErasedSink const& self, float const* gradient, Index size, Context const& context) = nullptr;
+  bool skips = false;
+  Index offset = 0;
+  float* zeros = nullptr;
+
+  template <class Sink>
+  static ErasedSink of(Sink const& sink, ApplyGradientKernels<Sink> const& kernels) {
+    ErasedSink erased{&sink, &kernels};
+    erased.apply = [](ErasedSink const& self, float const* gradient, Index size, Context const& context) {
+      static_cast<ApplyGradientKernels<Sink> const*>(self.kernels)
+          ->apply_gradient(gradient, size, self.part_of(*static_cast<Sink const*>(self.whole)), context);
+    };
+    if constexpr (can_skip<Sink>) erased.skips = sink.skips_zeros();
+    return erased;
+  }
+  bool skips_zeros() const { return skips; }
+  ErasedSink at(Index begin) const {
+    ErasedSink part = *this;
+    part.offset += begin;
+    return part;
+  }
+  ErasedSink skipping_at(Index begin, float* state) const {
+    ErasedSink part = at(begin);
+    part.zeros = state;
+    return part;
+  }
+
+ private:
+  template <class Sink>
+  static constexpr bool can_skip = requires(Sink const& sink) {
+    sink.skips_zeros();
+  };
+  template <class Sink>
+  Sink part_of(Sink const& sink) const {
+    if constexpr (can_skip<Sink>) {
+      if (zeros) return sink.skipping_at(offset, zeros);
+    }
+    return sink.at(offset);
+  }
 };
 
 template <class L>

@@ -14,11 +14,6 @@
 
 namespace coldpress::cpu {
 
-/// The kernel that passes a gradient in memory to a sink.
-template <class Sink>
-struct ApplyGradientKernels {
-  void (*apply_gradient)(float const* gradient, Index size, Sink const& sink, Context const& context);
-};
 /// The kernels that compute the gradient of a parameter and pass it to a sink.
 template <class Sink>
 struct SinkKernels : ApplyGradientKernels<Sink> {

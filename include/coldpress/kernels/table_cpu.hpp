@@ -193,10 +193,7 @@ struct TableCpu : RecordedCpu<Networks> {
     using Sink = typename decltype(sinks)::value_type;
     auto all = loop_gradient_pass<L>(pass);
     for (std::size_t i = 0; i < sinks.size(); ++i) {
-      all.sinks[i] = {&sinks[i], this, [](ErasedSink const& self, float const* gradient, Index size) {
-                        static_cast<TableCpu const*>(self.backend)
-                            ->apply_gradient(gradient, size, *static_cast<Sink const*>(self.sink));
-                      }};
+      all.sinks[i] = ErasedSink::of(sinks[i], static_cast<ApplyGradientKernels<Sink> const&>(*training));
     }
     kernels.backward_parameters(layer, all, *this);
   }

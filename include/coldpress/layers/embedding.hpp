@@ -5,7 +5,7 @@
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/sums.hpp>
+#include <coldpress/core/numbered_rows.hpp>
 
 #include <limits>
 
@@ -39,8 +39,9 @@ struct Embedding {
 
   template <class Backend>
   constexpr Index scratch(Shape, Extent extent) const {
-    return extent.training ? vocabulary * features : 0;
+    return extent.training ? numbered_rows_scratch<Backend>(vocabulary, features) : 0;
   }
+  constexpr Index memory(Shape const& in) const { return in.size(); }  // links the places with the same number
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
     each_part(backend, pass.y, pass.x.columns * features, [&](Index n, auto first, Index last) {
@@ -56,9 +57,7 @@ struct Embedding {
     });
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
-    auto* const gradient = backend.scratch;
-    sum_numbered_rows(backend, pass.x, pass.dy, vocabulary, features, gradient);
-    backend.apply_gradient(gradient, vocabulary * features, pass.sinks[0]);
+    apply_numbered_rows(backend, pass.x, pass.dy, vocabulary, features, pass.memory, pass.sinks[0]);
   }
   static constexpr Capabilities capabilities{
       .backward_reads_input = true, .backward_reads_output = false, .any_steps = true, .loops = true};

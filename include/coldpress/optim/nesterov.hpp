@@ -15,6 +15,7 @@ struct Nesterov {
   float learning_rate = 0.01f;
   float momentum = 0.9f;
 
+  constexpr bool plain() const { return momentum == 0; }
   template <class T>
   __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     T const step = gradient * learning_rate, mass = T{} + momentum;

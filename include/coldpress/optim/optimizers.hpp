@@ -6,6 +6,9 @@
 //   heavy                             whether update is long code: then epilogues loop instead of unrolling, and the
 //                                     precompiled kernels apply it to gradients in memory only
 //   at(t)                             only if constants depend on the step t, counted from 1: the optimizer for step t
+//   plain()                           only if it can be true: whether update is w <- w - learning_rate g, whatever the
+//                                     states were, as long as they are finite. A gradient of 0 then changes no weight
+//                                     and need not be passed, and who leaves it out leaves out its states as well.
 
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/optim/adadelta.hpp>

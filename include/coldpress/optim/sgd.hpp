@@ -14,6 +14,7 @@ struct Sgd {
   float learning_rate = 0.01f;
   float momentum = 0;
 
+  constexpr bool plain() const { return momentum == 0; }
   template <class T>
   __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     state[0] = Math<T>::fma(T{} + momentum, state[0], gradient * learning_rate);

@@ -93,6 +93,8 @@ class UpdateStep {
     sink_.scale = gradient_scale(0, 0, divisor_);
     if (options.clip_values > 0) sink_.bound = options.clip_values;
     sink_.optimizer.learning_rate = options.lr_policy.value(sink_.optimizer.learning_rate, update);
+    if constexpr (requires { sink_.optimizer.plain(); })
+      sink_.plain = sink_.optimizer.plain() && options.momentum_policy.upper_bound(0) == 0;
     if constexpr (requires { sink_.optimizer.momentum; })
       sink_.optimizer.momentum = options.momentum_policy.value(sink_.optimizer.momentum, update);
     if constexpr (requires { sink_.optimizer.at(update); }) sink_.optimizer = sink_.optimizer.at(number_);

@@ -1,0 +1,162 @@
+// The gradient of a table whose rows were read by number, summed row by row and passed to a sink in parts.
+#pragma once
+
+// A minibatch reads few rows of a large table, so the gradient of all rows is never stored: a part of it is made in the
+// cache, and given to the sink at once. Where the sink skips zeros, only parts with rows that were read are made.
+
+#include <coldpress/core/each.hpp>
+#include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/layer.hpp>
+#include <coldpress/core/sums.hpp>
+
+#include <cstdint>
+
+namespace coldpress {
+
+/// The places where each row of a table has its number in x, which has `x.columns` numbers per sample. A value that is
+/// not the number of a row has no place. A place is counted over all samples.
+template <class X, class T>
+class NumberedRows {
+ public:
+  /// `first` has room for a value per row of the table, and `next` for one per number. They need not be initialised,
+  /// and what follows takes time in proportion to the numbers.
+  constexpr NumberedRows(X const& x, Index table_rows, T* first, T* next)
+      : x_(x), table_rows_(table_rows), first_(first), next_(next) {
+    Index place = places();
+    for (Index n = x.rows; n-- > 0;) {
+      for (Index t = x.columns; t-- > 0;) {
+        --place;
+        T const number = x.row(n)[t];
+        if (!is_label(number, table_rows)) continue;
+        auto const row = static_cast<Index>(number);
+        Index const later = first_of(row);  // what is left from other numbers may be this place, or an earlier one
+        next_[place] = kept(later > place ? later : places());
+        first_[row] = kept(place);
+      }
+    }
+  }
+  constexpr Index places() const { return x_.rows * x_.columns; }
+  constexpr bool has(Index row) const { return first_of(row) < places(); }
+  /// The row whose first place this is, or -1.
+  constexpr Index begins(Index place) const {
+    T const number = at(place);
+    if (!is_label(number, table_rows_)) return -1;
+    auto const row = static_cast<Index>(number);
+    return first_of(row) == place ? row : -1;
+  }
+  /// Computes elements `begin` to `end` of the gradient of the table {table_rows, width}: that of a row is the sum, in
+  /// their order, of the values of dy at its places.
+  template <class DY>
+  constexpr void sum(DY const& dy, Index width, Index begin, Index end, T* to) const {
+    freestanding::fill_n(to, end - begin, T{});
+    for (Index row = begin / width; row * width < end; ++row) {
+      Index const start = row * width, from = freestanding::max(start, begin),
+                  count = freestanding::min(start + width, end) - from;
+      for (Index place = first_of(row); place < places(); place = number_of(next_[place])) {
+        T const* const values = dy.row(place / x_.columns) + place % x_.columns * width + (from - start);
+        T* const sums = to + (from - begin);
+        for (Index e = 0; e < count; ++e) sums[e] += values[e];
+      }
+    }
+  }
+  /// f(begin, end) for the lines of the table, of line_values elements each, in which the row is the first that was
+  /// read. A line is the least that may be updated by itself, and all calls together have each line once.
+  template <class F>
+  constexpr void for_lines(Index row, Index width, F f) const {
+    Index const start = row * width, line = start / line_values;
+    bool shared = false;
+    for (Index other = line * line_values / width; other < row; ++other) shared = shared || has(other);
+    Index const begin = (shared ? line + 1 : line) * line_values,
+                end = (start + width + line_values - 1) / line_values * line_values;
+    if (begin < end) f(begin, freestanding::min(end, table_rows_ * width));
+  }
+
+ private:
+  // A place is kept as the bits of a value, because values are not exact from 2^24 on.
+  using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  static constexpr T kept(Index place) { return __builtin_bit_cast(T, static_cast<Bits>(place)); }
+  static constexpr Index number_of(T place) { return static_cast<Index>(__builtin_bit_cast(Bits, place)); }
+  constexpr T at(Index place) const { return x_.row(place / x_.columns)[place % x_.columns]; }
+  /// The row's first place, or places() if it has none. What is left in first_ from other numbers is told by the number
+  /// at the place that it says.
+  constexpr Index first_of(Index row) const {
+    Index const place = number_of(first_[row]);
+    return place >= 0 && place < places() && at(place) == static_cast<T>(row) ? place : places();
+  }
+  X x_;
+  Index table_rows_;
+  T *first_, *next_;
+};
+
+/// How much scratch apply_numbered_rows needs.
+template <class Backend>
+constexpr Index numbered_rows_scratch(Index table_rows, Index width) {
+  return many_threads<Backend> ? table_rows * width : table_rows;
+}
+
+/// Passes the gradient of a table {table_rows, width} to a sink: that of row r is the sum, in order, of the rows of dy
+/// whose number in x is r. x has one number per `width` values of dy, and `next` has room for one value per number. A
+/// value that is not the number of a row adds nothing. On a host this takes time in proportion to the numbers if the
+/// sink skips zeros, and otherwise a pass over the table.
+template <class Backend, class X, class DY, class T, class Sink>
+constexpr void apply_numbered_rows(Backend const& backend, X const& x, DY const& dy, Index table_rows, Index width,
+                                   T* next, Sink const& sink) {
+  Index const all = table_rows * width;
+  if constexpr (many_threads<Backend>) {
+    // Among the places with the same number, the first one adds up the rows of all of them.
+    Index const numbers = x.rows * x.columns;
+    auto const at = [&](Index place) { return x.row(place / x.columns)[place % x.columns]; };
+    T* const gradient = backend.scratch;
+    backend.each(all, [&](Index e) { gradient[e] = 0; });
+    each_part(backend, dy, x.columns * width, [&](Index n, Index e, Index) {
+      Index const own = n * x.columns + e / width, f = e % width;
+      T const number = at(own);
+      if (!is_label(number, table_rows)) return;
+      for (Index place = 0; place < own; ++place) {
+        if (at(place) == number) return;
+      }
+      T sum{};
+      for (Index place = own; place < numbers; ++place) {
+        if (at(place) == number) sum += dy.row(place / x.columns)[place % x.columns * width + f];
+      }
+      gradient[static_cast<Index>(number) * width + f] = sum;
+    });
+    backend.apply_gradient(gradient, all, sink);
+  } else {
+    NumberedRows<X, T> const rows{x, table_rows, backend.scratch, next};
+    constexpr Index most = 512;  // elements per part; a multiple of a line
+    auto const pass_some = [&](auto const& by, Index begin, Index end) {
+      for (; begin < end; begin += most) {
+        alignas(alignment) T sums[most];
+        Index const count = freestanding::min(most, end - begin);
+        rows.sum(dy, width, begin, begin + count, sums);
+        if constexpr (requires { sink.skips_zeros(); }) {
+          if (sink.skips_zeros()) {
+            alignas(alignment) T zeros[most];
+            freestanding::fill_n(zeros, count, T{});
+            by.apply_gradient(sums, count, sink.skipping_at(begin, zeros));
+            continue;
+          }
+        }
+        by.apply_gradient(sums, count, sink.at(begin));
+      }
+    };
+    bool some = false;  // a table with fewer rows than there are numbers is passed in less time as a whole
+    if constexpr (requires { sink.skips_zeros(); }) some = sink.skips_zeros() && rows.places() < table_rows;
+    if (some) {
+      each_range(backend, rows.places(), Context::value_cost * width, [&](Index first, Index last, auto const& by) {
+        for (Index place = first; place < last; ++place) {
+          Index const row = rows.begins(place);
+          if (row >= 0) rows.for_lines(row, width, [&](Index begin, Index end) { pass_some(by, begin, end); });
+        }
+      });
+    } else {
+      each_range(backend, (all + most - 1) / most, Context::value_cost * most,
+                 [&](Index first, Index last, auto const& by) {
+                   pass_some(by, first * most, freestanding::min(last * most, all));
+                 });
+    }
+  }
+}
+
+}  // namespace coldpress
