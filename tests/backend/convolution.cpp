@@ -83,7 +83,7 @@ void compare(Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
 
 TEST_CASE("images of random shapes") {
   Random random{3};
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(300); ++seed) {
     Index const groups = random.integer(1, 8) == 1 ? random.integer(2, 3) : 1, channels = groups * random.integer(1, 4);
     Index const r = random.integer(1, 4), s = random.integer(1, 4);
     Convolution const c{.num_output = groups * random.integer(1, seed % 7 == 0 ? 40 : 7),
@@ -99,7 +99,7 @@ TEST_CASE("images of random shapes") {
 
 TEST_CASE("volumes of random shapes") {
   Random random{7};
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(200); ++seed) {
     Index const groups = random.integer(1, 6) == 1 ? random.integer(2, 3) : 1, channels = groups * random.integer(1, 4);
     Index const d = random.integer(1, 4), r = random.integer(1, 4), s = random.integer(1, 3);
     Convolution const c{.num_output = groups * random.integer(1, seed % 7 == 0 ? 20 : 7),
@@ -117,7 +117,7 @@ TEST_CASE("volumes of random shapes") {
 
 TEST_CASE("images whose channels are convolved alone") {
   Random random{6};
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(150); ++seed) {
     Index const channels = random.integer(1, 5), r = random.integer(1, 5), s = random.integer(1, 5);
     Convolution const c{.num_output = channels * random.integer(1, seed % 3 == 0 ? 5 : 1),
                         .filter_shape = {r, s},
@@ -173,7 +173,7 @@ TEST_CASE("images of one position, of more than a panel holds, and the shapes of
 
 TEST_CASE("sequences of random shapes") {
   Random random{4};
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(200); ++seed) {
     Index const groups = random.integer(1, 5) == 1 ? 3 : 1;
     Convolution const c{.num_output = groups * random.integer(1, 40),
                         .filter_shape = random.integer(1, 6),
@@ -265,7 +265,7 @@ TEST_CASE(
     "a convolution that takes the maxima of its values, or of a function of them, gives the bits of a convolution and "
     "a pooling") {
   Random random{7};
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(120); ++seed) {
     Index const groups = seed % 6 == 0 ? 2 : 1;
     Convolution const c{.num_output = groups * random.integer(1, seed % 7 == 0 ? 20 : 7),
                         .filter_shape = {random.integer(1, 3), random.integer(1, 5)},

@@ -57,7 +57,7 @@ std::pair<Doubles, Doubles> largest(Doubles const& values) {
 
 TEST_CASE("pooling of random shapes") {
   Random random{6};
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(400); ++seed) {
     Index const f[] = {random.integer(1, 4), random.integer(1, 4), random.integer(1, 3)};
     bool const volume = seed % 5 == 0;
     auto const padding = [&](int axis) { return random.integer(0, f[axis] - 1); };

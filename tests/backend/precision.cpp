@@ -100,7 +100,7 @@ void check_precisions(F make) {
 
 TEST_CASE("dense layers of random sizes") {
   Random random{5};
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(20); ++seed) {
     Index const rows = random.integer(4, 140), in = random.integer(4, 140), out = random.integer(4, 140);
     INFO(rows << " x " << in << " -> " << out);
     check_precisions([&](auto backend) { return dense(backend, rows, in, out, seed); });
@@ -108,7 +108,7 @@ TEST_CASE("dense layers of random sizes") {
 }
 TEST_CASE("convolutions of random shapes") {
   Random random{6};
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(20); ++seed) {
     Index const groups = seed % 4 == 0 ? 2 : 1;
     Convolution const layer{.num_output = groups * random.integer(2, 40),
                             .filter_shape = {random.integer(1, 4), random.integer(1, 4)},
