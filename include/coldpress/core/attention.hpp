@@ -6,6 +6,7 @@
 
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/lengths.hpp>
 #include <coldpress/core/pointwise.hpp>
 #include <coldpress/core/rows.hpp>
 
@@ -75,19 +76,13 @@ struct AttentionPass {
   HeadValues<T> y;                // forward writes it, and backward reads it
   T* memory;                      // of each query and head: the largest score, 1 / Σ e^(s - largest), y · dy
   HeadValues<T const> mask = {};  // element j of a query's row is added to its score of key j; null: nothing is
-  T const* lengths = nullptr;     // of each sample: only that many keys are seen; null: all
-  Index lengths_pitch = 0;
-  T* state = nullptr;  // of a stream: an AttentionCache for each sample; null: every sample starts anew
+  Lengths<T> lengths = {};        // of each sample: only that many keys are seen
+  T* state = nullptr;             // of a stream: an AttentionCache for each sample; null: every sample starts anew
 
   constexpr T* kept_of(Index n, Index h, Index i) const {
     return memory + ((n * geometry.heads + h) * geometry.queries + i) * kept;
   }
-  constexpr Index last_key(Index n, Index query) const {
-    Index const last = geometry.last_key(query);
-    if (!lengths) return last;
-    T const length = lengths[n * lengths_pitch];
-    return length > 0 ? (length < static_cast<T>(last) ? static_cast<Index>(length) : last) : 0;
-  }
+  constexpr Index last_key(Index n, Index query) const { return lengths.of(n, geometry.last_key(query)); }
 };
 /// The gradients of an attention's inputs, from that of y. Those without data are not needed.
 template <class T>

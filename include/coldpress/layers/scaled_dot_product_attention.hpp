@@ -169,7 +169,7 @@ struct ScaledDotProductAttention {
       attention.v = heads_of<T const>(pass.x[2], g.kv_heads * g.value_size, g.value_size);
     }
     if (has_lengths(pass.in)) {
-      attention.lengths = pass.x[last].data, attention.lengths_pitch = pass.x[last].pitch;
+      attention.lengths = {pass.x[last].data, pass.x[last].pitch};
     } else if (has_more(pass.in)) {
       attention.mask = mask_of<T const>(pass.x[last], pass.in[last]);
     }
