@@ -160,7 +160,7 @@ class Reading {
       if (!in || joins) return {};
       try {
         if constexpr (std::is_same_v<L, Rnn>) in = steps_of_juice(layer, config, *in);
-        if constexpr (has_parameters<L>) compare(layer.parameters(*in)[0], config);
+        if constexpr (has_parameters<L>) compare(parameters_of(layer, *in)[0], config);
         return output_shape_of(layer, Shapes{&*in, 1});
       } catch (ShapeError const& error) {
         throw ConfigError{error.sentence()};
@@ -177,7 +177,7 @@ class Reading {
     auto const fits = [&](Shape const& shape) {
       bool const skips = rnn.input_mode == InputMode::skip_input;
       if (skips && shape[shape.rank() == 2 ? 1 : 0] != rnn.hidden_size) return false;
-      return rnn.parameters(shape)[0].shape.size() == static_cast<Index>(tensor->values.size());
+      return parameters_of(rnn, shape)[0].shape.size() == static_cast<Index>(tensor->values.size());
     };
     Shape const one_step{in[0], in[1], 1};
     if (in[0] > 1 && in[1] == 1 && said_ && *said_ == in && fits(one_step)) return *said_ = one_step;

@@ -45,7 +45,7 @@ class Builder {
   template <class L>
   Value add(std::string const& name, L const& given, Value const& x) {
     L const layer = for_steps_too(given, {x.shape});
-    return append(name, layer, {x}, [&] { return layer.output_shape(x.shape); });
+    return append(name, layer, {x}, [&] { return output_shape_of(layer, {&x.shape, 1}); });
   }
   /// A layer of several values.
   template <class L>

@@ -74,6 +74,7 @@ std::vector<Shape> inputs(Layer const&, Shape in) {
   return {in};
 }
 std::vector<Shape> inputs(ScaledDotProductAttention const&, Shape in) { return {in}; }
+std::vector<Shape> inputs(Rnn const&, Shape in) { return {in}; }
 std::vector<Shape> inputs(Where const&, Shape in) { return {in, in, in}; }
 std::vector<Shape> inputs(Gather const&, Shape in) { return {in, {5}}; }
 std::vector<Shape> inputs(MatMul const&, Shape in) { return {in, {in[0], in[2], 32}}; }

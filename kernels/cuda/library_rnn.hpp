@@ -9,7 +9,7 @@ namespace coldpress::cuda {
 
 /// The task of a layer for a minibatch of samples of shape `in`.
 inline RnnTask task_of(Rnn const& layer, Shape const& in, Index batch, bool training) {
-  RecurrentWeights const weights = layer.parameters(in)[0].recurrent;
+  RecurrentWeights const weights = layer.parameters({&in, 1})[0].recurrent;
   return {layer.rnn_type, weights, batch, in.size() / weights.input, layer.output, training};
 }
 /// A library's dropout masks would differ from coldpress's, it propagates gradients through all steps, and its GRUs

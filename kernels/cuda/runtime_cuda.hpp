@@ -131,7 +131,7 @@ struct RuntimeCuda : GridLayout {
     }
     if constexpr (std::is_same_v<L, Rnn>) {
       if (LibraryRnn* const rnn = pass.state ? nullptr : library_of(layer, pass, pass.step > 0)) {
-        copy(steps_of(rnn->task(), pass.x), steps_of(rnn->task(), rnn->values().x));
+        copy(steps_of(rnn->task(), pass.x[0]), steps_of(rnn->task(), rnn->values().x));
         rnn->gather(LayerPass::forward, {});
         each_output(rnn->task(), rnn->values(), pass.y, [&](auto theirs, auto ours) { copy(theirs, ours); });
         return;
@@ -172,7 +172,7 @@ struct RuntimeCuda : GridLayout {
     }
     if constexpr (std::is_same_v<L, Rnn>) {
       if (LibraryRnn* const rnn = library_of(layer, pass, true))
-        return copy(steps_of(rnn->task(), rnn->gradients().x), steps_of(rnn->task(), pass.dx));
+        return copy(steps_of(rnn->task(), rnn->gradients().x), steps_of(rnn->task(), pass.dx[0]));
     }
     take_back<Stage::input>(layer, pass);
   }
@@ -282,11 +282,11 @@ struct RuntimeCuda : GridLayout {
     }
     return libraries->multiply(which, g, x, const_cast<float*>(weight), const_cast<float*>(bias), y, add);
   }
-  /// The library's layer that computes it, or null.
+  /// The library's layer that computes it, or null. Where samples have numbers of steps, kernels compute it.
   template <class Pass>
   LibraryRnn* library_of(Rnn const& layer, Pass const& pass, bool training) const {
-    if (!libraries) return nullptr;
-    RnnTask const task = task_of(layer, pass.in, pass.x.rows, training);
+    if (!libraries || pass.in.size() > 1) return nullptr;
+    RnnTask const task = task_of(layer, pass.in[0], pass.x[0].rows, training);
     return has_library(layer, task) ? libraries->rnn(&layer, task, pass.p[0]) : nullptr;
   }
   void copy(Sequence<float const> const& from, Sequence<float> const& to) const { run(CopySteps{from, to}); }

@@ -69,7 +69,10 @@ class Program : public NumberedGroups<Program> {
     for (int g = 0; g < plan_.groups; ++g) {
       head(
           g,
-          [&](auto const& layer) { all = all && LayerTraits<std::remove_cvref_t<decltype(layer)>>::calls_primitives; },
+          [&](auto const& layer) {
+            using Traits = LayerTraits<std::remove_cvref_t<decltype(layer)>>;
+            all = all && Traits::calls_primitives && !Traits::with_input(layer, head_inputs(g)).loops_too;
+          },
           [] {});
     }
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) all = all && output(static_cast<int>(k)) >= 0;

@@ -100,7 +100,8 @@ TEST_CASE("Orthogonal has orthonormal rows or columns, whichever are fewer, time
     INFO(to_string(shape));
     Index const rows = shape[0], columns = shape.size() / rows, few = std::min(rows, columns);
     bool const wide = rows <= columns;
-    auto const values = filled({"weight", "-0", shape, Orthogonal{gain}, columns, rows}, RandomStream{4, 0, "linear1-0"});
+    auto const values =
+        filled({"weight", "-0", shape, Orthogonal{gain}, columns, rows}, RandomStream{4, 0, "linear1-0"});
     auto const at = [&](Index vector, Index i) {
       return static_cast<double>(values[static_cast<std::size_t>(wide ? vector * columns + i : i * columns + vector)]);
     };
@@ -132,5 +133,5 @@ TEST_CASE("Orthogonal is evenly distributed, of its own for each seed, and for m
   CHECK(std::abs(sum / seeds) < 4 * std::sqrt(1.0 / n / seeds));  // a value has the variance 1/n,
   CHECK(std::abs(trace / seeds) < 4 * std::sqrt(1.0 / seeds));    // and a trace 1 (Diaconis and Shahshahani 1994)
   CHECK_THROWS_AS((Linear{.bias = Orthogonal{}}.parameters({3})), ShapeError);
-  CHECK_THROWS_AS((Rnn{.weight = Orthogonal{}}.parameters({3})), ShapeError);
+  CHECK_THROWS_AS(parameters_of(Rnn{.weight = Orthogonal{}}, Shape{3}), ShapeError);
 }

@@ -226,7 +226,7 @@ TEST_CASE("weights are where cuDNN has them") {
     Random random{3};
     for (; all < 100; ++all) {
       RandomRnn const of{random};
-      RecurrentWeights const weights = of.layer.parameters(Shape{of.steps, of.features})[0].recurrent;
+      RecurrentWeights const weights = parameters_of(of.layer, Shape{of.steps, of.features})[0].recurrent;
       cuda::DeviceMemory<float> memory{device};
       memory.reserve(weights.size());
       auto const plan = [&] {

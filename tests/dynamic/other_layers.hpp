@@ -43,6 +43,21 @@ inline LayerConfig gathered() {
   return {"network", graph};
 }
 
+/// Sequences of about two steps of three, in both directions.
+inline LayerConfig counted_steps() {
+  SequentialConfig graph;
+  graph.add_input("data", {6});
+  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
+    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
+  };
+  add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
+  add("number", Linear{1}, {"data"}), add("lengths", Power{.shift = 2.3f}, {"number"});
+  add("rnn", Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = DirectionMode::bi_directional},
+      {"steps", "lengths"});
+  add("last", Linear{2}, {"rnn"});
+  return {"network", graph};
+}
+
 inline std::vector<LayerConfig> networks_of_other_layers() {
   return {
       chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),
@@ -71,6 +86,7 @@ inline std::vector<LayerConfig> networks_of_other_layers() {
       join(Min{}, {{3, 4}, {3, 4}}),
       join(Where{}, {{3, 4}, {3, 4}, {3, 4}}),
       join(ScaledDotProductAttention{.heads = 2, .kv_heads = 1}, {{3, 4}, {5, 2}, {5, 3}, {1, 5}}),
+      counted_steps(),
       gathered(),
   };
 }

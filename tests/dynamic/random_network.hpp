@@ -147,7 +147,7 @@ struct RandomNetwork {
     layer.reset_after = layer.rnn_type != RnnType::gru || layer.hidden_size % 2 == 0;
     if (random.integer(0, 3) == 0) layer.input_mode = InputMode::skip_input, layer.hidden_size = output[1];
     longest = std::max(longest, output[0] * 4 * layer.hidden_size * 2);
-    output = layer.output_shape(output);
+    output = output_shape_of(layer, {&output, 1});
     trainable = true;
     layers.emplace_back(name, layer);
   }

@@ -7,19 +7,23 @@ TEST_CASE("one step of features is a sequence of one") {
   test::check_values_at<Rnn{.hidden_size = 3, .num_layers = 2, .output = RnnOutput::layers}, Shape{7}>();
 }
 
-static_assert(Rnn{.hidden_size = 5}.output_shape({4, 3}) == Shape{4, 5});
-static_assert(Rnn{.hidden_size = 5}.output_shape({3}) == Shape{1, 5});
-static_assert(Rnn{.hidden_size = 5, .output = RnnOutput::last_step}.output_shape({4, 3}) == Shape{5});
-static_assert(Rnn{.hidden_size = 5, .num_layers = 2, .output = RnnOutput::layers}.output_shape({10, 1, 1}) ==
-              Shape{5, 2});
+constexpr Shape shape_of(Rnn const& layer, Shape const& in) { return layer.output_shape({&in, 1}); }
+constexpr InputCapabilities capable(Rnn const& layer, Shape const& in) { return layer.capabilities_for({&in, 1}); }
+constexpr Shape steps{4, 3};
+
+static_assert(shape_of({.hidden_size = 5}, steps) == Shape{4, 5});
+static_assert(shape_of({.hidden_size = 5}, {3}) == Shape{1, 5});
+static_assert(shape_of({.hidden_size = 5, .output = RnnOutput::last_step}, steps) == Shape{5});
+static_assert(shape_of({.hidden_size = 5, .num_layers = 2, .output = RnnOutput::layers}, {10, 1, 1}) == Shape{5, 2});
 constexpr Rnn both{.hidden_size = 5, .num_layers = 2, .direction_mode = DirectionMode::bi_directional};
-static_assert(both.output_shape({4, 3}) == Shape{4, 10});
-static_assert(both.state({4, 3}) == 0 && both.capabilities_for({4, 3}).streaming == StreamSupport::never &&
-              Rnn{}.capabilities_for({4, 3}).streaming == StreamSupport::always);
-static_assert(!Rnn{.num_layers = 2}.capabilities_for({4, 3}).mixes_samples &&
-              Rnn{.num_layers = 2, .dropout_probability = 0.5f}.capabilities_for({4, 3}).mixes_samples);
-static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.parameters({10, 1, 1})[0].shape == Shape{580, 1, 1});
-static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.flops({3, 10}) == 3 * 2 * 500);
+static_assert(shape_of(both, steps) == Shape{4, 10});
+static_assert(both.state({&steps, 1}) == 0 && capable(both, steps).streaming == StreamSupport::never &&
+              capable({}, steps).streaming == StreamSupport::always);
+static_assert(!capable({.num_layers = 2}, steps).mixes_samples &&
+              capable({.num_layers = 2, .dropout_probability = 0.5f}, steps).mixes_samples);
+constexpr Shape one_step{10, 1, 1}, three_steps{3, 10};
+static_assert(parameters_of(Rnn{.hidden_size = 5, .num_layers = 2}, one_step)[0].shape == Shape{580, 1, 1});
+static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.flops({&three_steps, 1}) == 3 * 2 * 500);
 
 TEST_CASE("matrices start within Glorot's bound and biases at zero") {
   Network<Sequential<Rnn{.hidden_size = 12, .num_layers = 2}>, Shape{3, 4}> const network{5};
@@ -35,7 +39,7 @@ TEST_CASE("matrices start within Glorot's bound and biases at zero") {
 TEST_CASE("what a recurrent layer cannot be is refused with a sentence") {
   auto const refuses = [](Rnn const& layer, Shape in, std::string const& part) {
     try {
-      layer.output_shape(in);
+      shape_of(layer, in);
       FAIL_CHECK("there was no error");
     } catch (ShapeError const& error) {
       INFO(error.what());

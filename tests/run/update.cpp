@@ -171,7 +171,7 @@ TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences'
 }
 
 TEST_CASE("max_norm is not for recurrent weights") {
-  CHECK_THROWS_AS((Rnn{.weight = {.max_norm = {1}}}.parameters({3})), ShapeError);
+  CHECK_THROWS_AS(parameters_of(Rnn{.weight = {.max_norm = {1}}}, Shape{3}), ShapeError);
 }
 
 TEMPLATE_TEST_CASE("frozen by name, a weight and its state keep every bit, and gradients pass, fused or not", "", Cpu,

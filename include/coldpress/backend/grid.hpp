@@ -285,14 +285,16 @@ struct Grid : grid::ThreadGroup, GridLayout {
     return static_cast<float>(total / static_cast<double>(Index{y.rows}));
   }
   /// All time steps of one part of a recurrent layer: h, and in r.kept what backward needs.
-  constexpr void recurrent(Recurrence<float> const& r, float const* weights) const {
+  template <class R>
+  constexpr void recurrent(R const& r, float const* weights) const {
     grid::recurrent(*this, r, weights, scratch);
   }
   /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
   /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is
   /// cut every `truncation` steps, counted from the end.
-  constexpr void recurrent_gradient(Recurrence<float> const& r, float const* weights,
-                                    Sequence<float const> const& upper, Index truncation) const {
+  template <class R>
+  constexpr void recurrent_gradient(R const& r, float const* weights, Sequence<float const> const& upper,
+                                    Index truncation) const {
     grid::recurrent_gradient(*this, r, weights, upper, truncation);
   }
   /// The gradient of a part's input, from the gradients of its sums. dx has one row per sample and step.

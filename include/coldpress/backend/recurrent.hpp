@@ -179,6 +179,12 @@ COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
     for (Index c = 0; c < s.hidden; c += lanes) store(to + c, load_row(s.y + i * s.y_pitch + c, s.writable - c));
   }
 }
+/// Writes zeros to the first `columns` values that the samples that have ended before a step have there.
+inline void clear_over(Recurrence<float> const& r, Index step, Sequence<float> const& values, Index columns) {
+  for (Index i = 0; i < r.x.samples; ++i) {
+    if (r.over(step, i)) freestanding::fill_n(values.at(step, i), columns, 0.f);
+  }
+}
 /// A step of one sample, summed in two chains. It is inlined because, where the compiler knows the shapes, a stream's
 /// step consists of little else.
 template <Cell cell, bool fast, class V>
@@ -189,8 +195,8 @@ COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
 }
 /// Whether the units fit into one narrow vector. Not if values are kept, because backward reads them in whole vectors.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
-/// All steps of one part of the layer.
-template <Cell cell, bool fast>
+/// All steps of one part of the layer. `lengths`: whether samples may have them.
+template <Cell cell, bool fast, bool lengths>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
   RecurrentStep s = first_step(r, weights);
@@ -207,6 +213,9 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
       recurrent_step<cell, fast, Narrow>(s);
     } else {
       recurrent_step<cell, fast, Vector>(s);
+    }
+    if constexpr (lengths) {
+      if (r.lengths) clear_over(r, r.step(n), r.h, s.writable), clear_over(r, r.step(n), r.kept, r.kept.columns);
     }
   }
   carry(s, r.x.samples);
@@ -324,7 +333,7 @@ COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
   r.x.steps = steps;
   if (s.x.data && !s.rows) r.x.data = s.x.row(0);
   if (s.rows) transpose(s.x.features, steps, s.x.row(0), s.x.pitch, s.rows, r.x.step_pitch);
-  recurrent<cell, fast>(r, s.weights);
+  recurrent<cell, fast, false>(r, s.weights);
   if (s.y.data) transpose(steps, r.h.columns, r.h.data, r.h.step_pitch, s.y.row(0), s.y_distance);
 }
 template <Cell cell, class R>

@@ -78,7 +78,7 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
 
 /// The gradients of all sums, from the last step to the first. `size` is the number of units, `hidden` W_h transposed,
 /// {gates of units, padded size}. `upper` has all steps, or only the one that is computed last.
-template <Cell cell, class Hidden>
+template <Cell cell, bool lengths, class Hidden>
 void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hidden,
                         Sequence<float const> const& upper, Index truncation) {
   using Sums = cpu::Sums<cell>;
@@ -129,6 +129,9 @@ void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hi
       derive(std::integral_constant<Cell, Cell::reset_before_gates>{});
     } else {
       derive(std::integral_constant<Cell, cell>{});
+    }
+    if constexpr (lengths) {
+      if (r.lengths) clear_over(r, t, r.gradients, r.gradients.columns);
     }
   }
 }

@@ -22,6 +22,11 @@ void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
       Real const* const x = r.x.at(t, i);
       Real const* const before = n > 0 ? r.h.at(r.step(n - 1), i) : state;
       Real* const kept = r.kept.at(t, i);
+      if (r.over(t, i)) {
+        std::fill_n(r.h.at(t, i), hidden, Real{});
+        std::fill_n(kept, r.kept.columns, Real{});
+        continue;
+      }
       auto const add = [&](Real* z, Index q, Index u, Real const* given) {
         Index const row = q * hidden + u;
         Real from_x = w.bias_x[row], from_h = w.bias_h[row];
@@ -80,6 +85,10 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
     for (Index i = 0; i < r.x.samples; ++i) {
+      if (r.over(t, i)) {
+        std::fill_n(r.gradients.at(t, i), r.gradients.columns, Real{});
+        continue;
+      }
       Real const* const kept = r.kept.at(t, i);
       Real const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
       for (Index u = 0; u < hidden; ++u) {

@@ -55,6 +55,7 @@ struct InputCapabilities {
   bool image_blocks = false;      // can also compute images in blocks (core/rows.hpp)
   bool image_maxima = false;      // is a max pooling of images, which a layer with fuses_maxima may compute
   bool disjoint_windows = false;  // no two of its windows have a value in common
+  bool loops_too = false;         // with these inputs it does not leave all work to primitives of the backend
 };
 
 namespace detail {

@@ -154,7 +154,7 @@ struct LayerTraits {
   static constexpr Normalization normalization = declared.normalization;
   static constexpr bool normalizes = normalization != Normalization::none;
   /// Of a built-in layer: whether its forward pass in inference consists only of calls of primitives, which can be
-  /// recorded.
+  /// recorded, unless it says `loops_too` of its inputs.
   static constexpr bool calls_primitives = fuses || normalizes || (signals && !declared.copies);
 
   /// Of a pointwise layer: whether it asks which value of which sample it is given.

@@ -1,6 +1,7 @@
 // Recurrent layers: their kinds, the order of their packed weights, and sequences in memory.
 #pragma once
 
+#include <coldpress/core/lengths.hpp>
 #include <coldpress/core/rows.hpp>
 #include <coldpress/core/spelling.hpp>
 
@@ -121,6 +122,8 @@ struct Sequence {
 ///   Gradients are those of the gates' sums (for a GRU n_x, r, z, n_h), and what else flows to the step before.
 template <class T>
 struct Recurrence {
+  static constexpr bool may_have_lengths = true;
+
   RnnType type;
   bool reset_after;  // of a GRU
   RecurrentWeights weights;
@@ -131,6 +134,9 @@ struct Recurrence {
   Index state_pitch;
   bool reversed;  // computes from the last step to the first
   bool keeps;     // stores what backward needs
+  // Steps at and after the length of a sample have zeros in h, `kept` and `gradients`, whatever x has there. A reversed
+  // part so begins at the last step that the sample has. There is no state then.
+  Lengths<T> lengths = {};
 
   /// The same for some of the samples.
   constexpr Recurrence some(Index first, Index count) const {
@@ -138,8 +144,11 @@ struct Recurrence {
     all.x = x.some(first, count), all.h = h.some(first, count);
     all.kept = kept.some(first, count), all.gradients = gradients.some(first, count);
     if (state) all.state += first * state_pitch;
+    all.lengths = lengths.from(first);
     return all;
   }
+  /// Whether a sample has ended before a step.
+  constexpr bool over(Index step, Index sample) const { return lengths && step >= lengths.of(sample, x.steps); }
   /// r∘h of a GRU whose reset gate is applied before the product.
   constexpr Sequence<T> reset_state() const { return kept.part(3 * units(), weights.hidden); }
   /// The step that is computed n-th.
@@ -166,10 +175,18 @@ struct RecurrentVariant {
   RecurrentWeights weights;  // in backward passes; otherwise without gates
 };
 /// The same as Recurrence, with the variant as a std::integral_constant, or another class if the compiler does not know
-/// it.
-template <class T, class Variant>
+/// it, and with what the compiler knows of lengths.
+template <class T, class Variant, bool lengths = true>
 struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
+  static constexpr bool may_have_lengths = lengths;
+  constexpr bool over(Index step, Index sample) const {
+    if constexpr (lengths) {
+      return Recurrence<T>::over(step, sample);
+    } else {
+      return false;
+    }
+  }
 };
 
 /// A block of a stream's steps in one of the layers of an Rnn. The sequences of `r` have room for the longest block.

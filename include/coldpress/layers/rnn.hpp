@@ -1,6 +1,7 @@
 // The layer Rnn: LSTM, GRU and plain recurrent layers, stacked and in one or two directions.
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/pass.hpp>
 #include <coldpress/layers/dropout.hpp>
 
@@ -17,6 +18,10 @@ namespace coldpress {
 /// zero, or where the last call of `step` ended. A second direction runs from the last step to the first; its units
 /// follow those of the first direction, and its last step is step 0. The weights are one packed parameter
 /// (core/recurrent.hpp).
+///
+/// A second input may be the number of steps of each sample, {1} (core/lengths.hpp). A sample then is a sequence of
+/// that many steps: its last step is the last of these, where the second direction begins, and whatever x has in later
+/// steps matters to nothing. Their outputs and gradients are zero, as is all of a sample without steps.
 struct Rnn {
   static constexpr std::string_view name = "rnn";
   Index hidden_size = 10;
@@ -32,14 +37,15 @@ struct Rnn {
   Weight weight = {};                      // initially Glorot; a filler applies to the matrices, biases start at zero
 
   template <class Needs = Require>
-  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
     check(in, require);
-    if (output == RnnOutput::sequence) return {steps(in), units()};
+    if (require.failed()) return {1};
+    if (output == RnnOutput::sequence) return {steps(in[0]), units()};
     return output == RnnOutput::last_step ? Shape{units()} : Shape{units(), num_layers};
   }
-  constexpr auto parameters(Shape const& in) const {
+  constexpr auto parameters(Shapes in) const {
     check(in);
-    RecurrentWeights const w = weights(in);
+    RecurrentWeights const w = weights(in[0]);
     return std::array{Parameter{.name = "weight",
                                 .suffix = "-0",
                                 .shape = {w.size(), 1, 1},
@@ -50,26 +56,32 @@ struct Rnn {
                                 .filled = w.matrices(w.parts())}
                           .with(weight)};
   }
-  constexpr Index flops(Shape const& in) const { return 2 * steps(in) * weights(in).matrices(weights(in).parts()); }
-  constexpr Index state(Shape) const {
-    return direction_mode == DirectionMode::uni_directional
+  constexpr Index flops(Shapes in) const {
+    RecurrentWeights const w = weights(in[0]);
+    return 2 * steps(in[0]) * w.matrices(w.parts());
+  }
+  constexpr Index state(Shapes in) const {
+    return direction_mode == DirectionMode::uni_directional && !has_lengths(in)
                ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
                : 0;
   }
+  /// Of the sequence alone.
   template <PassKind kind>
   constexpr RecurrentVariant variant(Shape const& in) const {
     return {rnn_type, reset_after, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
   }
-  constexpr Index memory(Shape const& in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
+  constexpr Index memory(Shapes in) const {
+    return steps(in[0]) * (spare_offset(has_lengths(in)) + spare_size(features(in[0])));
+  }
   template <class Backend>
-  constexpr Index scratch(Shape const& in, Extent extent) const {
-    return Backend::recurrent_scratch(weights(in), extent);
+  constexpr Index scratch(Shapes in, Extent extent) const {
+    return Backend::recurrent_scratch(weights(in[0]), extent);
   }
 
   /// Always inlined: where the compiler does not know the numbers here, computing them takes longer than a stream's
   /// step.
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x)>>) {
+    if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x[0])>>) {
       forward_block(backend, pass);
     } else {
       forward_rows(backend, pass);
@@ -83,7 +95,14 @@ struct Rnn {
       for (Index d = 0; d < directions(); ++d) {
         auto const given = work.units(work.outputs(pass.dy, layer), d);
         auto upper = top ? given : work.units(work.gradient(), d);
-        if (output == RnnOutput::layers && num_layers > 1) {
+        bool at_ends = false;
+        if constexpr (may_have_lengths<decltype(pass)>) {
+          at_ends = work.lengths && d == 0 && output != RnnOutput::sequence;
+          if (at_ends) upper = work.units(work.gradient(), d);
+          if (at_ends && (top || output == RnnOutput::layers))
+            pass_to_ends(backend, pass.dy, work, given, work.units(work.gradient(), d), !top);
+        }
+        if (output == RnnOutput::layers && num_layers > 1 && !at_ends) {
           auto const last = work.last(work.gradient(), d);
           backend.copy(given, last, !top);
           if (top) upper = last;
@@ -100,11 +119,18 @@ struct Rnn {
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
-    input_gradient(backend, pass, work, 0, work.samples(pass.dx));
+    if (pass.dx[0].data) input_gradient(backend, pass, work, 0, work.samples(pass.dx[0]));
+    if constexpr (may_have_lengths<decltype(pass)>) {
+      auto const dx = pass.dx[1];
+      if (has_lengths(pass.in) && dx.data) each_sample(backend, dx, [&](Index n) { *dx.row(n) = 0; });
+    }
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
-    backend.copy(work.samples(pass.x), work.spare(work.features));
+    backend.copy(work.samples(pass.x[0]), work.spare(work.features));
+    if constexpr (may_have_lengths<decltype(pass)>) {
+      if (work.lengths) clear_over(backend, pass.dy, work, work.spare(work.features));
+    }
     for (Index layer = 0; layer < num_layers; ++layer) {
       auto const x = layer == 0 ? work.spare(work.features) : work.input(layer, dropout_probability > 0);
       for (Index d = 0; d < directions(); ++d) {
@@ -112,12 +138,16 @@ struct Rnn {
       }
     }
   }
-  static constexpr Capabilities capabilities{
-      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true, .signals = true};
-  constexpr InputCapabilities capabilities_for(Shape const&) const {
-    bool const forward_only = direction_mode == DirectionMode::uni_directional;
-    return {.streaming = forward_only ? StreamSupport::always : StreamSupport::never,
-            .mixes_samples = dropout_probability > 0 && num_layers > 1};  // each has random numbers of its own
+  static constexpr Capabilities capabilities{.backward_reads_input = true,
+                                             .backward_reads_output = false,
+                                             .any_steps = true,
+                                             .signals = true,
+                                             .one_input = true};
+  constexpr InputCapabilities capabilities_for(Shapes in) const {
+    bool const goes_on = direction_mode == DirectionMode::uni_directional && !has_lengths(in);
+    return {.streaming = goes_on ? StreamSupport::always : StreamSupport::never,
+            .mixes_samples = dropout_probability > 0 && num_layers > 1,  // each has random numbers of its own
+            .loops_too = has_lengths(in)};
   }
   bool operator==(Rnn const&) const = default;
 
@@ -127,6 +157,10 @@ struct Rnn {
   static constexpr bool has_one_layer = requires {
     requires std::remove_cvref_t<Pass>::Variant::value.weights.layers == 1;
   };
+  static constexpr bool has_lengths(Shapes in) { return in.size() > 1; }
+  /// Unless the compiler knows that the sequence is the only input.
+  template <class Pass>
+  static constexpr bool may_have_lengths = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
   constexpr Index units() const { return hidden_size * directions(); }
   static constexpr Index steps(Shape const& in) { return in.rank() == 2 ? in[0] : 1; }
@@ -136,7 +170,16 @@ struct Rnn {
             num_layers,         directions(), input_mode == InputMode::skip_input};
   }
   template <class Needs = Require>
-  constexpr void check(Shape const& in, Needs require = {}) const {
+  constexpr void check(Shapes inputs, Needs require = {}) const {
+    require(inputs.size() == 1 || inputs.size() == 2,
+            "rnn: takes one or two inputs: a sequence, and the number of steps of each sample");
+    if (require.failed()) return;
+    require(!has_lengths(inputs) || inputs[1] == Shape{1},
+            "rnn: the second input must be the number of steps of each sample, {1}");
+    require(
+        !has_lengths(inputs) || truncation == 0,
+        "rnn: truncation counts from the last step of all samples, so it must be 0 where they have numbers of steps");
+    Shape const& in = inputs[0];
     require(in.rank() > 0, "rnn: the input has no values");
     for (int axis = 1; in.rank() > 2 && axis < in.rank(); ++axis)
       require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");
@@ -159,24 +202,27 @@ struct Rnn {
   }
 
   // The memory per sample and step: what each part keeps, and its gradients; one row of h per layer; with several
-  // layers, one more row for the gradient of a layer's h; with dropout, the input of each layer but the first; and a
-  // spare row.
+  // layers, or numbers of steps, one more row for the gradient of a layer's h; with dropout, the input of each layer
+  // but the first; and a spare row.
   constexpr Index kept_size() const { return Recurrence<float>::kept_size(rnn_type, hidden_size); }
   constexpr Index gradients_size() const { return Recurrence<float>::gradients_size(rnn_type, hidden_size); }
-  constexpr Index rows() const {
-    return num_layers == 1 ? 1 : dropout_probability > 0 ? 2 * num_layers : num_layers + 1;
+  constexpr Index rows(bool has_lengths) const {
+    return num_layers == 1 && !has_lengths ? 1 : dropout_probability > 0 ? 2 * num_layers : num_layers + 1;
   }
   constexpr Index rows_offset() const { return num_layers * directions() * (kept_size() + gradients_size()); }
-  constexpr Index spare_offset() const { return rows_offset() + rows() * padded_pitch(units()); }
+  constexpr Index spare_offset(bool has_lengths) const {
+    return rows_offset() + rows(has_lengths) * padded_pitch(units());
+  }
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
   /// A minibatch in memory, ordered by step and then by sample.
-  template <class Backend, class T, class Variant>
+  template <class Backend, class T, class Variant, bool may_have_lengths>
   struct Work {
     Rnn const& rnn;
     RecurrentWeights weights;
     Index batch, steps, features;
     T* memory;
+    Lengths<T> lengths = {};
 
     constexpr T* at(Index offset) const { return memory + offset * batch * steps; }
     constexpr Sequence<T> rows(T* data, Index columns, Index pitch) const {
@@ -190,7 +236,7 @@ struct Rnn {
     constexpr Sequence<T> gradient() const { return row(rnn.num_layers); }
     constexpr Sequence<T> dropped(Index layer) const { return row(rnn.num_layers + layer); }
     constexpr Sequence<T> spare(Index columns) const {
-      return rows(at(rnn.spare_offset()), columns, Backend::pitch(columns));
+      return rows(at(rnn.spare_offset(static_cast<bool>(lengths))), columns, Backend::pitch(columns));
     }
     /// The input of a layer that is not the first.
     constexpr Sequence<T const> input(Index layer, bool drops) const {
@@ -219,8 +265,10 @@ struct Rnn {
     constexpr Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant> part(Index layer, Index direction,
-                                                                           Sequence<T const> x, bool keeps) const {
+    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, may_have_lengths> part(Index layer,
+                                                                                             Index direction,
+                                                                                             Sequence<T const> x,
+                                                                                             bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {{.type = rnn.rnn_type,
@@ -234,19 +282,22 @@ struct Rnn {
                .state = nullptr,
                .state_pitch = Recurrence<T>::state_size(rnn.rnn_type, rnn.hidden_size),
                .reversed = direction == 1,
-               .keeps = keeps}};
+               .keeps = keeps,
+               .lengths = lengths}};
     }
+    /// The last step of a sample, or the first one if it has none.
+    constexpr Index end(Index sample) const { return freestanding::max<Index>(lengths.of(sample, steps), 1) - 1; }
   };
   /// Whole sequences, or parts of sequences that continue from a state.
   __attribute__((always_inline)) constexpr void forward_rows(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
-    bool const direct = pass.step == 0 && steps(pass.in) == 1 && output != RnnOutput::layers && directions() == 1 &&
+    bool const direct = pass.step == 0 && steps(pass.in[0]) == 1 && output != RnnOutput::layers && directions() == 1 &&
                         pass.y.pitch >= Recurrence<float>::padded(hidden_size);
     for (Index layer = 0; layer < num_layers; ++layer) {
       bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
       if (drops) drop(backend, pass, layer, work.h(layer - 1), work.dropped(layer));
-      auto const x = layer == 0 ? work.samples(pass.x) : work.input(layer, drops);
+      auto const x = layer == 0 ? work.samples(pass.x[0]) : work.input(layer, drops);
       for (Index d = 0; d < directions(); ++d) {
         auto part = work.part(layer, d, x, pass.step > 0);
         if (direct && layer == num_layers - 1) part.h = work.outputs(pass.y, 0);
@@ -258,8 +309,14 @@ struct Rnn {
     if (output == RnnOutput::sequence) return backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
     for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
       for (Index d = 0; d < directions(); ++d) {
-        auto const from = work.last(work.h(layer), d);
         auto const to = work.units(work.outputs(pass.y, layer), d);
+        if constexpr (may_have_lengths<decltype(pass)>) {
+          if (work.lengths && d == 0) {
+            take_ends(backend, pass.y, work, work.units(work.h(layer), d), to);
+            continue;
+          }
+        }
+        auto const from = work.last(work.h(layer), d);
         Index const padded = Recurrence<float>::padded(hidden_size);  // for rows that end with this direction
         bool const whole = directions() == 1 && to.column_pitch == 1 && to.sample_pitch >= padded;
         backend.copy(from.part(0, whole ? padded : hidden_size), to);
@@ -271,8 +328,8 @@ struct Rnn {
   constexpr void forward_block(Backend const& backend, Pass const& pass) const {
     using T = typename Backend::Scalar;
     Index const most = pass.most, last = num_layers - 1;
-    Work<Backend, T, typename Pass::Variant> const work{*this, weights(pass.in),  1,
-                                                        most,  features(pass.in), pass.memory};
+    Work<Backend, T, typename Pass::Variant, false> const work{*this, weights(pass.in[0]),  1,
+                                                               most,  features(pass.in[0]), pass.memory};
     auto const spare = work.spare(work.features);
     Sequence<T const> const one_feature{nullptr, 1, most, 1, 1, 1};
     for (Index layer = 0; layer < num_layers; ++layer) {
@@ -281,12 +338,12 @@ struct Rnn {
       part.state = pass.state + layer * part.state_pitch;
       SignalRecurrence<decltype(part)> block{.r = part,
                                              .weights = pass.p[0],
-                                             .clock = pass.x.clock,
+                                             .clock = pass.x[0].clock,
                                              .x = {},
                                              .rows = copies ? spare.data : nullptr,
                                              .y = {},
                                              .y_distance = pass.y.pitch};
-      if (first) block.x = pass.x;
+      if (first) block.x = pass.x[0];
       if (output == RnnOutput::layers) {
         block.y = {pass.y.data + layer * pass.y.pitch, hidden_size, pass.y.clock, pass.y.pitch, pass.y.mask};
         block.y_distance = num_layers * pass.y.pitch;
@@ -298,8 +355,48 @@ struct Rnn {
   }
   template <class Backend, class Pass>
   constexpr auto work_of(Backend const&, Pass const& pass) const {
-    return Work<Backend, typename Backend::Scalar, typename Pass::Variant>{
-        *this, weights(pass.in), pass.x.rows, steps(pass.in), features(pass.in), pass.memory};
+    using T = typename Backend::Scalar;
+    Shape const& in = pass.in[0];
+    Work<Backend, T, typename Pass::Variant, may_have_lengths<Pass>> work{*this,     weights(in),  pass.x[0].rows,
+                                                                          steps(in), features(in), pass.memory};
+    if constexpr (may_have_lengths<Pass>) {
+      if (has_lengths(pass.in)) work.lengths = {pass.x[1].data, pass.x[1].pitch};
+    }
+    return work;
+  }
+
+  /// to = the step of `from` with which each sample ends. `rows` are any of the minibatch.
+  template <class T>
+  constexpr void take_ends(auto const& backend, auto const& rows, auto const& work, Sequence<T> const& from,
+                           Sequence<T> const& to) const {
+    each_part(backend, rows, hidden_size, [&](Index n, auto first, Index last) {
+      T const* const x = from.at(work.end(n), n);
+      for (Index u = first; u < last; ++u) to.at(0, n)[u * to.column_pitch] = x[u];
+    });
+  }
+  /// The opposite for gradients: `from` becomes the gradient of that step, or is added to it. If it is not added, the
+  /// gradients of the other steps are zero.
+  template <class T>
+  constexpr void pass_to_ends(auto const& backend, auto const& rows, auto const& work, Sequence<T> const& from,
+                              Sequence<T> const& to, bool add) const {
+    each_part(backend, rows, hidden_size, [&](Index n, auto first, Index last) {
+      Index const end = work.end(n);
+      for (Index t = add ? end : 0; t < (add ? end + 1 : work.steps); ++t) {
+        for (Index u = first; u < last; ++u) {
+          T& value = to.at(t, n)[u];
+          value = (add ? value : 0) + (t == end ? from.at(0, n)[u * from.column_pitch] : 0);
+        }
+      }
+    });
+  }
+  /// Writes zeros to the steps of x that samples do not have.
+  template <class T>
+  constexpr void clear_over(auto const& backend, auto const& rows, auto const& work, Sequence<T> const& x) const {
+    each_part(backend, rows, x.columns, [&](Index n, auto first, Index last) {
+      for (Index t = work.lengths.of(n, work.steps); t < work.steps; ++t) {
+        for (Index c = first; c < last; ++c) x.at(t, n)[c] = 0;
+      }
+    });
   }
 
   /// y = x times this layer's dropout mask in the training step.

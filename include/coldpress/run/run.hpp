@@ -261,22 +261,34 @@ struct Run {
   constexpr auto parameters_of(G g) const {
     return ParameterView<T const>{parameters, program.slots(g).slots};
   }
-  /// For a layer with several inputs: its inputs, and where their gradients are written.
+  /// For a layer with several inputs: its inputs, and where their gradients are written. If the compiler knows that
+  /// there is but one, the array says so.
   template <class G>
   constexpr auto values(G g) const {
-    std::array<std::conditional_t<is_step_block<Count>, Signal<T>, Rows<T>>, max_inputs> all{};
-    program.for_each_edge(g, [&](auto k) {
-      if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
-    });
-    return all;
+    if constexpr (has_one_input<G>) {
+      return std::array{value(program.input(g, first_edge))};
+    } else {
+      std::array<std::conditional_t<is_step_block<Count>, Signal<T>, Rows<T>>, max_inputs> all{};
+      program.for_each_edge(g, [&](auto k) {
+        if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
+      });
+      return all;
+    }
   }
   template <class G>
   constexpr auto targets(G g) const {
-    std::array<Rows<T>, max_inputs> all{};
-    program.for_each_edge(g, [&](auto k) {
-      if (k < max_inputs && program.group(g).edges[k].passes_gradient) all[static_cast<std::size_t>(k)] = target(g, k);
-    });
-    return all;
+    auto const is_passed = [&](auto k) { return program.group(g).edges[k].passes_gradient; };
+    if constexpr (has_one_input<G>) {
+      auto one = target(g, first_edge);
+      if (!is_passed(first_edge)) one.data = nullptr;
+      return std::array{one};
+    } else {
+      std::array<Rows<T>, max_inputs> all{};
+      program.for_each_edge(g, [&](auto k) {
+        if (k < max_inputs && is_passed(k)) all[static_cast<std::size_t>(k)] = target(g, k);
+      });
+      return all;
+    }
   }
   /// The pooling that is one pass with layer L, if L can have one.
   template <class L, class G>
@@ -337,6 +349,13 @@ struct Run {
     }
   }
   static constexpr std::integral_constant<int, 0> first_edge{};
+  template <class G>
+  static constexpr bool has_one_input = [] {
+    if constexpr (requires { G::value; }) {
+      if constexpr (Program::group(G{}).head >= 0) return Program::head_inputs(G{}).size() == 1;
+    }
+    return false;
+  }();
 };
 
 }  // namespace coldpress

@@ -129,7 +129,12 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
       if (!group(g).needed) continue;
       Index some = 1;
       head(
-          g, [&](auto const& layer) { some = Backend::calls_of(layer); }, [] {});
+          g,
+          [&](auto const& layer) {
+            using Traits = LayerTraits<std::remove_cvref_t<decltype(layer)>>;
+            some = Traits::with_input(layer, head_inputs(g)).loops_too ? 0 : Backend::calls_of(layer);
+          },
+          [] {});
       if (some == 0) return Index{0};
       sum += some;
     }

@@ -42,6 +42,13 @@ constexpr void each_unit(Block const& block, Index first, Index count, Index hid
   });
 }
 
+/// Writes zeros to a unit of a step that a sample does not have.
+template <class R>
+constexpr void clear_unit(R const& r, Index step, Index sample, Index u) {
+  r.h.at(step, sample)[u * r.h.column_pitch] = 0;
+  for (Index k = u; k < r.kept.columns; k += r.units()) r.kept.at(step, sample)[k] = 0;
+}
+
 /// A step of a GRU whose reset gate is applied before the product. `across` is W_h transposed, and sums without the
 /// terms of h are in r.kept; the threads meet when r∘h of all units is there.
 template <class R>
@@ -53,6 +60,7 @@ constexpr void step_with_reset_before(Block const& block, R const& r, float cons
   };
   Index const stride = n > 0 ? r.h.column_pitch : 1;
   each_unit(block, first, count, hidden, [&](Index sample, Index u) {
+    if (r.over(t, sample)) return clear_unit(r, t, sample, u);
     float const* const h = before(sample);
     float* const kept = r.kept.at(t, sample) + u;
     float reset = kept[units], z = kept[2 * units];
@@ -65,6 +73,7 @@ constexpr void step_with_reset_before(Block const& block, R const& r, float cons
     kept[3 * units] = h ? reset * h[u * stride] : 0.0f;
   });
   each_unit(block, first, count, hidden, [&](Index sample, Index u) {
+    if (r.over(t, sample)) return;
     float const* const h = before(sample);
     float* const kept = r.kept.at(t, sample);
     float sum = bias[2 * hidden + u];
@@ -112,6 +121,7 @@ constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float cons
       Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
       // A stream's h is read by all threads before any thread writes it.
       auto const one = [&](Index sample, Index u) {
+        if (r.over(t, sample)) return clear_unit(r, t, sample, u);
         float* const state = r.state ? r.state + sample * r.state_pitch : nullptr;
         float const* const h = n > 0 ? r.h.at(before, sample) : state;
         Index const stride = n > 0 ? r.h.column_pitch : 1;
@@ -176,6 +186,10 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
       Index const t = r.step(n), from_end = steps - 1 - n;
       bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
       auto const one = [&](Index i, Index u) {
+        if (r.over(t, i)) {
+          for (Index k = u; k < r.gradients.columns; k += units) r.gradients.at(t, i)[k] = 0;
+          return;
+        }
         float const* const kept = r.kept.at(t, i);
         float const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
         float dh = upper.steps == steps ? upper.at(t, i)[u * upper.column_pitch]
@@ -214,6 +228,7 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
       each_unit(block, first, count, hidden, one);
       if (!before_product) continue;
       each_unit(block, first, count, hidden, [&](Index i, Index u) {  // when the gradients of all n are there
+        if (r.over(t, i)) return;
         float* const gradients = r.gradients.at(t, i);
         float of_state = 0;  // of r∘h
         for (Index v = 0; v < hidden; ++v)
