@@ -26,9 +26,8 @@ std::string snake_case(std::string_view name) {
 /// Why layers of a class cannot be read; empty if support for them is merely missing.
 std::string reason_of(std::string const& kind) {
   if (kind == "Masking") {
-    return ", which hides steps from the layers behind it, while all layers here read every step; a model for "
-           "sequences "
-           "that need no padding does the same without it";
+    return ", which finds the steps to hide by their values, while an rnn here takes the number of steps of each "
+           "sample as an input; a model for sequences that need no padding does the same without it";
   }
   if (kind == "Lambda") return ", which is code of Python";
   return "";

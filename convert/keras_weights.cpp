@@ -117,7 +117,8 @@ Value add_embedding(Builder& builder, Layer const& layer, Value const& x) {
               features = layer.config["output_dim"].integer(1, max_size);
   if (x.shape.rank() != 1) layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected {words}");
   if (layer.config.flag("mask_zero", false))
-    layer.config["mask_zero"].refuse<UnsupportedError>("is true; the layers here do not leave out steps");
+    layer.config["mask_zero"].refuse<UnsupportedError>(
+        "is true; here an rnn takes the number of steps of each sample as an input");
   builder.set(layer.name + "-0", builder.read(layer.place, 0, "embeddings", {words, features}).values);
   return builder.add(layer.name, Embedding{.vocabulary = words, .features = features}, x);
 }

@@ -228,10 +228,11 @@ class Import {
       problems_.add(described(node) + ": " + refusal.reason);
     }
   }
-  /// Whether an input of a node selects values, which the layer does by a float, too.
+  /// Whether an input of a node selects values, or counts steps, which the layer does by a float, too.
   static bool selects(Node const& node, std::size_t input) {
     bool const first = node.op == "OneHot" || node.op == "Where", second = node.op == "Gather" || node.op == "GatherND";
-    return (first && input == 0) || (second && input == 1);
+    bool const fifth = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
+    return (first && input == 0) || (second && input == 1) || (fifth && input == 4);
   }
   static void apply(Operator const& row, Call& call, bool computed) {
     if (call.node.outputs.empty()) refuse("it has no outputs");

@@ -72,15 +72,6 @@ Sample mask_of(Call& call, Heads const& q, Heads const& k) {
   return call.network.reshape(natural, heads == 1 ? Shape{queries, keys} : Shape{heads, queries, keys});
 }
 
-/// How many keys each sample has, {1}.
-Sample numbers_of_keys(Call& call) {
-  Value const numbers = call.value(6);
-  Sample const one = call.network.natural(numbers);
-  if (numbers.samples_axis() < 0 || one.shape.size() != 1)
-    refuse("its numbers of keys are " + described(numbers.axes) + ", and not one for each of the samples");
-  return call.network.reshape(one, {1});
-}
-
 void attention(Call& call) {
   for (std::size_t const past : {4u, 5u})
     if (call.has(past)) refuse("it has keys of the past");
@@ -104,7 +95,7 @@ void attention(Call& call) {
   if (call.has(6)) {
     if (inputs.size() > 3) refuse("it has a mask, and numbers of keys");
     if (call.integer("is_causal", 0) != 0) refuse("it is causal, and has numbers of keys");
-    inputs.push_back(numbers_of_keys(call));
+    inputs.push_back(numbers_by_sample(call, 6, "numbers of keys"));
   }
   Sample const y = call.network.add("", layer, inputs);
   Value const of = call.value(0);

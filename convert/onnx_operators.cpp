@@ -107,6 +107,14 @@ Value made(Sample sample, std::vector<Axis> axes, Type type) {
   return {std::move(sample), std::move(axes), std::move(order), type};
 }
 
+Sample numbers_by_sample(Call& call, std::size_t input, std::string const& what) {
+  Value const numbers = call.value(input);
+  Sample const one = call.network.natural(numbers);
+  if (numbers.samples_axis() < 0 || one.shape.size() != 1)
+    refuse("its " + what + " are " + described(numbers.axes) + ", and not one for each of the samples");
+  return call.network.reshape(one, {1});
+}
+
 namespace {
 
 /// Neighbouring axes of a value that become neighbouring axes of another one with the same values: runs of them with

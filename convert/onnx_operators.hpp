@@ -98,6 +98,8 @@ int axis_in(Index axis, int rank);
 Value with(Value const& like, Sample sample);
 /// A value whose samples have the natural order.
 Value made(Sample sample, std::vector<Axis> axes, Type type = Type::float32);
+/// An input with one number for each of the samples, as {1}. `what` these are, for the Refusal.
+Sample numbers_by_sample(Call& call, std::size_t input, std::string const& what);
 /// Puts the axes that have one place into an order that lacks them.
 void insert_single(std::vector<int>& order, std::vector<Axis> const& axes);
 /// Views a value as one with other axes and as many values. It is permuted first only if it must be.

@@ -28,8 +28,7 @@ bool is_zero(Tensor const& tensor) {
 void check_plain(Call const& call, Index steps) {
   if (call.has(std::string_view{"clip"})) refuse("it clips the sums of its gates");
   if (call.integer("input_forget", 0) != 0) refuse("its input and forget gates are coupled");
-  if (call.has(4)) {
-    if (!call.is_constant(4)) refuse("the samples have numbers of steps of their own (sequence_lens)");
+  if (call.is_constant(4)) {
     for (Index const length : call.integers_of(4, "sequence_lens"))
       if (length != steps) refuse("a sample has another number of steps than the input (sequence_lens)");
   }
@@ -110,7 +109,12 @@ void recurrent(Call& call, RnnType type) {
                   .direction_mode = directions == 2 ? DirectionMode::bi_directional : DirectionMode::uni_directional,
                   .output = all ? RnnOutput::sequence : RnnOutput::last_step};
   Sample const sequence = call.network.reshape(call.network.arranged(x, {step_axis, 2}), {steps, features});
-  Sample const y = call.network.add("", layer, {sequence}, {packed(call, weights, type)});
+  std::vector<Sample> inputs{sequence};
+  if (call.is_computed(4)) {
+    if (all && call.used(1)) refuse("all steps and the last ones are read, of samples with numbers of steps");
+    inputs.push_back(numbers_by_sample(call, 4, "numbers of steps (sequence_lens)"));
+  }
+  Sample const y = call.network.add("", layer, inputs, {packed(call, weights, type)});
   Axis const samples = x.axis(samples_axis);
   if (all) {
     Value value = made({}, samples_first ? std::vector<Axis>{samples, {steps}, {directions}, {hidden}}
@@ -144,7 +148,7 @@ void gru(Call& call) { recurrent(call, RnnType::gru); }
 void rnn(Call& call) { recurrent(call, RnnType::tanh); }
 
 constexpr std::array rows{
-    Operator{"LSTM", lstm, nullptr, "`rnn`; forward or in both directions, from a state of zeros"},
+    Operator{"LSTM", lstm, nullptr, "`rnn`; forward or in both directions, from a state of zeros, with sequence_lens"},
     Operator{"GRU", gru, nullptr, "`rnn`, with or without linear_before_reset; otherwise as LSTM"},
     Operator{"RNN", rnn, nullptr, "`rnn` with Tanh or Relu, otherwise as LSTM"},
 };

@@ -34,6 +34,7 @@ class Recurrent {
   Name write() {
     Name x = w_.rank() == 2 ? w_.x() : w_.reshape(w_.x(), Extents{1, features_});
     x = w_.transpose(x, {1, 0, 2});
+    if (w_.inputs() > 1) lengths_ = lengths();
     std::vector<Name> last;
     for (Index layer = 0; layer < rnn_.num_layers; ++layer) {
       auto const y = apply(x, layer);
@@ -55,7 +56,15 @@ class Recurrent {
       std::string_view const activation = rnn_.rnn_type == RnnType::relu ? "Relu" : "Tanh";
       attributes.push_back({"activations", std::vector<std::string_view>(both ? 2 : 1, activation)});
     }
-    return w_.add_several(kind_.op, {x, matrices(layer, true), matrices(layer, false), biases(layer)}, attributes, 2);
+    std::vector<Name> inputs{x, matrices(layer, true), matrices(layer, false), biases(layer)};
+    if (!lengths_.empty()) inputs.push_back(lengths_);
+    return w_.add_several(kind_.op, inputs, attributes, 2);
+  }
+  /// The number of steps of each sample, [samples], as whole numbers that ONNX allows.
+  Name lengths() {
+    constexpr Index int32 = 6;
+    Name const some = w_.add("Clip", {w_.x(1), w_.number(0, "none"), w_.number(static_cast<float>(steps_), "all")});
+    return w_.add("Cast", {w_.add("Squeeze", {some, w_.indices({1}, "axes")})}, {{"to", int32}});
   }
   /// f(the part of the packed weights, its weights) for each direction of a layer.
   template <class F>
@@ -111,13 +120,15 @@ class Recurrent {
   Rnn const& rnn_;
   Kind kind_;
   Index steps_ = 1, features_ = 1;
+  Name lengths_ = {};  // empty: all samples have all steps
   RecurrentWeights packed_ = {};
 };
 
 Name recurrent(LayerWriter& w, Rnn const& rnn) { return Recurrent{w, rnn}.write(); }
 
 constexpr std::array rows{
-    exporter<Rnn, recurrent>("LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape"),
+    exporter<Rnn, recurrent>(
+        "LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape; Clip and Cast of numbers of steps"),
 };
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST_CASE("what is not known or wrong in a model is said with its place") {
   CHECK(unknown.starts_with("has layers that are not known: flatten"));
   CHECK(unknown.ends_with(" (Flotsam)"));
   CHECK(contains(with(unsupported, "\"Flatten\"", "\"Masking\""),
-                 " (Masking, which hides steps from the layers behind it, while all layers here read every step; "));
+                 " (Masking, which finds the steps to hide by their values, while an rnn here takes the number "));
   CHECK(with(unsupported, "\"Sequential\"", "\"Subsequent\"") ==
         "class_name: got \"Subsequent\", expected \"Sequential\" or \"Functional\"");
   CHECK(with(unsupported, "channels_last", "channels_lost") ==

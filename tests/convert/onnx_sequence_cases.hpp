@@ -30,6 +30,14 @@ inline std::vector<Case> sequences() {
   rnn("skip_both", {.rnn_type = RnnType::gru, .input_mode = InputMode::skip_input, .direction_mode = both}, {6, 4});
   rnn("step", {}, {3});
   rnn("juice", {.rnn_type = RnnType::gru}, {3, 1, 1});
+  auto const counted = [&](std::string const& form, Rnn layer, std::string const& why_not = {}) {
+    layer.hidden_size = 4;
+    all.push_back(one("lengths_" + form, layer, {{{6, 3}}, {{1}, 8}}, why_not));
+  };
+  counted("two", {.num_layers = 2});
+  counted("last", {.rnn_type = RnnType::relu, .output = last});
+  counted("both_last", {.rnn_type = RnnType::gru, .reset_after = false, .direction_mode = both, .output = last});
+  counted("layers", {.num_layers = 2, .output = layers}, "all steps and the last ones are read");
   Input const steps{{5, 12}}, step{{12}};
   all.insert(all.end(),
              {one("", LearnedPositions{.most = 8}, {steps}), one("all", LearnedPositions{.most = 5}, {steps}),
