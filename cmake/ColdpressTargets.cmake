@@ -45,7 +45,7 @@ function(coldpress_compiled_component component)
   coldpress_compiled(${target})
 endfunction()
 
-option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only once; without optimisation, since g++ 12 then warns of the standard library" OFF)
+option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only once; with -Og at most, since g++ 12 else warns of the standard library" OFF)
 # With precompiled headers g++ 12 forgets which expressions of templates it was not to warn of.
 set(coldpress_with_precompiled "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-parentheses>")
 

@@ -130,7 +130,7 @@ TEST_CASE("a sink that skips zeros updates weights to the same bits, and leaves 
 
 TEST_CASE("it is passed each line that has a row of the minibatch once, however large the table is, and others never") {
   for (Index const width : {1, 3, 16, 19, 48, 600}) {
-    for (Index const rows : {40, 4000}) {
+    for (Index const rows : {2000, 40000}) {
       Minibatch minibatch{rows, width, 5};
       for (float& number : minibatch.x) number = static_cast<float>(static_cast<Index>(number) % 40);
       std::set<Index> lines;
@@ -171,7 +171,7 @@ struct Many {
 
 TEST_CASE("places that no float can count are told apart") {
   auto const next = std::make_unique_for_overwrite<float[]>(at(Many::rows * Many::columns));
-  float first[2] = {}, sums[2];
+  float first[2] = {}, sums[line_values];
   NumberedRows<Many, float> const rows{{}, 2, first, next.get()};
   Floats const dy{1, 2, 4, 8};
   struct {

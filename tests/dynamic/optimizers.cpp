@@ -95,7 +95,7 @@ TEST_CASE("each optimizer has the same bits with a list of policies and clipping
   check_training<Nesterov{}, SolverOptions{.lr_policy = lr::OneCycle{.max_iter = 8}, .momentum_policy = cycle}>();
 }
 
-TEST_CASE("without momentum no velocity of a table is kept, in a config as in a type, and no weight is another") {
+TEST_CASE("without momentum no velocity of a table is kept, in a config as in a type, and every weight is the same") {
   using Words = Network<Sequential<Embedding{.vocabulary = 9, .features = 5}, Linear{3}>, Shape{4}>;
   Words net{12};
   Solver<Words, MeanSquaredError{}, Sgd{.learning_rate = 0.05f}> solver{net};

@@ -37,6 +37,17 @@ void check_close(std::vector<double> const& a, std::vector<double> const& b, dou
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(tolerance).margin(tolerance));
 }
 
+/// Its own update is not plain, even if that of its base is.
+struct Shrinking : Sgd {
+  template <class T>
+  constexpr void update(T& weight, T gradient, T (&state)[1]) const {
+    Sgd::update(weight, gradient, state);
+    weight = weight * 0.5f;
+  }
+};
+static_assert(declares_plain<Sgd> && declares_plain<Nesterov>);
+static_assert(!declares_plain<Shrinking> && !declares_plain<Adam>);
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("lr_mult is a factor of the step, and 0 keeps every bit, fused or not", "", Cpu, Reference<double>) {

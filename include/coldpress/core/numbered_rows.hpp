@@ -1,8 +1,9 @@
 // The gradient of a table whose rows were read by number, summed row by row and passed to a sink in parts.
 #pragma once
 
-// A minibatch reads few rows of a large table, so the gradient of all rows is never stored: a part of it is made in the
-// cache, and given to the sink at once. Where the sink skips zeros, only parts with rows that were read are made.
+// A minibatch reads few rows of a large table, so the gradient of all rows is not stored on a host: a part of it is
+// made in the cache, and given to the sink at once. Where the sink skips zeros, only parts with rows that were read are
+// made. Rows that are shorter than a line share lines, and finding those takes longer than summing a whole gradient.
 
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -12,6 +13,9 @@
 #include <cstdint>
 
 namespace coldpress {
+
+/// The number of elements of the lines that `count` elements are in.
+constexpr Index whole_lines(Index count) { return (count + line_values - 1) / line_values * line_values; }
 
 /// The places where each row of a table has its number in x, which has `x.columns` numbers per sample. A value that is
 /// not the number of a row has no place. A place is counted over all samples.
@@ -29,7 +33,9 @@ class NumberedRows {
         T const number = x.row(n)[t];
         if (!is_label(number, table_rows)) continue;
         auto const row = static_cast<Index>(number);
-        Index const later = first_of(row);  // what is left from other numbers may be this place, or an earlier one
+        // An entry that an earlier minibatch left names this place or an earlier one, if it names any: the row's later
+        // places are already entered.
+        Index const later = first_of(row);
         next_[place] = kept(later > place ? later : places());
         first_[row] = kept(place);
       }
@@ -45,10 +51,10 @@ class NumberedRows {
     return first_of(row) == place ? row : -1;
   }
   /// Computes elements `begin` to `end` of the gradient of the table {table_rows, width}: that of a row is the sum, in
-  /// their order, of the values of dy at its places.
+  /// their order, of the values of dy at its places. `to` has room for whole lines, which end with zeros.
   template <class DY>
   constexpr void sum(DY const& dy, Index width, Index begin, Index end, T* to) const {
-    freestanding::fill_n(to, end - begin, T{});
+    freestanding::fill_n(to, whole_lines(end - begin), T{});
     for (Index row = begin / width; row * width < end; ++row) {
       Index const start = row * width, from = freestanding::max(start, begin),
                   count = freestanding::min(start + width, end) - from;
@@ -66,8 +72,7 @@ class NumberedRows {
     Index const start = row * width, line = start / line_values;
     bool shared = false;
     for (Index other = line * line_values / width; other < row; ++other) shared = shared || has(other);
-    Index const begin = (shared ? line + 1 : line) * line_values,
-                end = (start + width + line_values - 1) / line_values * line_values;
+    Index const begin = (shared ? line + 1 : line) * line_values, end = whole_lines(start + width);
     if (begin < end) f(begin, freestanding::min(end, table_rows_ * width));
   }
 
@@ -77,8 +82,8 @@ class NumberedRows {
   static constexpr T kept(Index place) { return __builtin_bit_cast(T, static_cast<Bits>(place)); }
   static constexpr Index number_of(T place) { return static_cast<Index>(__builtin_bit_cast(Bits, place)); }
   constexpr T at(Index place) const { return x_.row(place / x_.columns)[place % x_.columns]; }
-  /// The row's first place, or places() if it has none. What is left in first_ from other numbers is told by the number
-  /// at the place that it says.
+  /// The row's first place, or places() if it has none. first_ is not cleared between minibatches: an entry holds only
+  /// if the place that it names has the row's number.
   constexpr Index first_of(Index row) const {
     Index const place = number_of(first_[row]);
     return place >= 0 && place < places() && at(place) == static_cast<T>(row) ? place : places();
@@ -91,13 +96,13 @@ class NumberedRows {
 /// How much scratch apply_numbered_rows needs.
 template <class Backend>
 constexpr Index numbered_rows_scratch(Index table_rows, Index width) {
-  return many_threads<Backend> ? table_rows * width : table_rows;
+  return many_threads<Backend> || width <= line_values ? whole_lines(table_rows * width) : table_rows;
 }
 
 /// Passes the gradient of a table {table_rows, width} to a sink: that of row r is the sum, in order, of the rows of dy
 /// whose number in x is r. x has one number per `width` values of dy, and `next` has room for one value per number. A
-/// value that is not the number of a row adds nothing. On a host this takes time in proportion to the numbers if the
-/// sink skips zeros, and otherwise a pass over the table.
+/// value that is not the number of a row adds nothing. On a host this takes time in proportion to the numbers if they
+/// are few and the sink skips zeros, and otherwise a pass over the table.
 template <class Backend, class X, class DY, class T, class Sink>
 constexpr void apply_numbered_rows(Backend const& backend, X const& x, DY const& dy, Index table_rows, Index width,
                                    T* next, Sink const& sink) {
@@ -123,39 +128,63 @@ constexpr void apply_numbered_rows(Backend const& backend, X const& x, DY const&
     });
     backend.apply_gradient(gradient, all, sink);
   } else {
-    NumberedRows<X, T> const rows{x, table_rows, backend.scratch, next};
+    bool skips = false;
+    if constexpr (requires { sink.skips_zeros(); }) skips = sink.skips_zeros();
     constexpr Index most = 512;  // elements per part; a multiple of a line
-    auto const pass_some = [&](auto const& by, Index begin, Index end) {
-      for (; begin < end; begin += most) {
-        alignas(alignment) T sums[most];
-        Index const count = freestanding::min(most, end - begin);
-        rows.sum(dy, width, begin, begin + count, sums);
-        if constexpr (requires { sink.skips_zeros(); }) {
-          if (sink.skips_zeros()) {
-            alignas(alignment) T zeros[most];
-            freestanding::fill_n(zeros, count, T{});
-            by.apply_gradient(sums, count, sink.skipping_at(begin, zeros));
-            continue;
-          }
+    auto const pass = [&](auto const& by, T const* sums, Index begin, Index count) {
+      if constexpr (requires { sink.skips_zeros(); }) {
+        if (skips) {
+          alignas(alignment) T zeros[most];
+          freestanding::fill_n(zeros, whole_lines(count), T{});
+          return by.apply_gradient(sums, count, sink.skipping_at(begin, zeros));
         }
-        by.apply_gradient(sums, count, sink.at(begin));
       }
+      by.apply_gradient(sums, count, sink.at(begin));
     };
-    bool some = false;  // a table with fewer rows than there are numbers is passed in less time as a whole
-    if constexpr (requires { sink.skips_zeros(); }) some = sink.skips_zeros() && rows.places() < table_rows;
-    if (some) {
-      each_range(backend, rows.places(), Context::value_cost * width, [&](Index first, Index last, auto const& by) {
-        for (Index place = first; place < last; ++place) {
-          Index const row = rows.begins(place);
-          if (row >= 0) rows.for_lines(row, width, [&](Index begin, Index end) { pass_some(by, begin, end); });
-        }
-      });
-    } else {
+    auto const pass_parts = [&](auto const& sums_of) {
       each_range(backend, (all + most - 1) / most, Context::value_cost * most,
                  [&](Index first, Index last, auto const& by) {
-                   pass_some(by, first * most, freestanding::min(last * most, all));
+                   for (Index begin = first * most; begin < freestanding::min(last * most, all); begin += most) {
+                     alignas(alignment) T room[most];
+                     Index const count = freestanding::min(most, all - begin);
+                     pass(by, sums_of(begin, count, room), begin, count);
+                   }
                  });
+    };
+    constexpr Index least = 4 * line_values;  // how many values of a pass take as long as finding the lines of a row
+    bool const few = skips && x.rows * x.columns * freestanding::max(width, least) < all;
+    if (width <= line_values && !few) {
+      T* const gradient = backend.scratch;
+      freestanding::fill_n(gradient, whole_lines(all), T{});
+      for (Index n = 0; n < x.rows; ++n) {
+        for (Index t = 0; t < x.columns; ++t) {
+          T const number = x.row(n)[t];
+          if (!is_label(number, table_rows)) continue;
+          T* const sums = gradient + static_cast<Index>(number) * width;
+          for (Index e = 0; e < width; ++e) sums[e] += dy.row(n)[t * width + e];
+        }
+      }
+      return pass_parts([&](Index begin, Index, T*) { return gradient + begin; });
     }
+    NumberedRows<X, T> const rows{x, table_rows, backend.scratch, next};
+    auto const sums_of = [&](Index begin, Index count, T* room) {
+      rows.sum(dy, width, begin, begin + count, room);
+      return room;
+    };
+    if (!few) return pass_parts(sums_of);
+    each_range(backend, rows.places(), Context::value_cost * width, [&](Index first, Index last, auto const& by) {
+      for (Index place = first; place < last; ++place) {
+        Index const row = rows.begins(place);
+        if (row < 0) continue;
+        rows.for_lines(row, width, [&](Index begin, Index end) {
+          for (; begin < end; begin += most) {
+            alignas(alignment) T room[most];
+            Index const count = freestanding::min(most, end - begin);
+            pass(by, sums_of(begin, count, room), begin, count);
+          }
+        });
+      }
+    });
   }
 }
 

@@ -230,8 +230,8 @@ struct UpdateSink {
   Regularization regularization = Regularization::l2;
   float average = 0;    // above 0: a running statistic, which receives observations instead of gradients
   bool frozen = false;  // whether the parameter stays as it is
-  bool plain =
-      false;  // whether the optimizer's steps are, and remain, w <- w - learning_rate g; see optim/optimizers.hpp
+  // Whether this step and all later ones are w <- w - learning_rate g, so that states never matter.
+  bool plain = false;
   float bound = std::numeric_limits<float>::infinity();  // of the magnitude of the gradient times scale
 
   constexpr UpdateSink at(Index offset) const {
@@ -240,8 +240,8 @@ struct UpdateSink {
     for (T*& s : part.state) s += offset;
     return part;
   }
-  /// Whether a gradient of 0 changes no weight, so that it need not be passed. No state is then read.
-  constexpr bool skips_zeros() const { return frozen || (plain && decay == 0); }
+  /// Whether a gradient of 0 changes no weight, so that it need not be passed.
+  constexpr bool skips_zeros() const { return frozen || (plain && decay == 0 && average == 0); }
   /// The same as at(offset), where the sink skips zeros. `zeros` is used as its state: as many zeros as the part has
   /// values. The parameter's own state is left alone, because that of a gradient which is skipped is, too.
   constexpr UpdateSink skipping_at(Index offset, T* zeros) const {

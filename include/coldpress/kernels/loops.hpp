@@ -28,9 +28,9 @@ struct ErasedSink {
   template <class Sink>
   static ErasedSink of(Sink const& sink, ApplyGradientKernels<Sink> const& kernels) {
     ErasedSink erased{&sink, &kernels};
-    erased.apply = [](ErasedSink const& self, float const* gradient, Index size, Context const& context) {
+    erased.apply = [](ErasedSink const& self, float const* gradient, Index size, Context const& by) {
       static_cast<ApplyGradientKernels<Sink> const*>(self.kernels)
-          ->apply_gradient(gradient, size, self.part_of(*static_cast<Sink const*>(self.whole)), context);
+          ->apply_gradient(gradient, size, self.part_of(*static_cast<Sink const*>(self.whole)), by);
     };
     if constexpr (can_skip<Sink>) erased.skips = sink.skips_zeros();
     return erased;

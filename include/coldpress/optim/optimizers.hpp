@@ -7,8 +7,9 @@
 //                                     precompiled kernels apply it to gradients in memory only
 //   at(t)                             only if constants depend on the step t, counted from 1: the optimizer for step t
 //   plain()                           only if it can be true: whether update is w <- w - learning_rate g, whatever the
-//                                     states were, as long as they are finite. A gradient of 0 then changes no weight
-//                                     and need not be passed, and who leaves it out leaves out its states as well.
+//                                     states were, as long as they are finite. A gradient of 0 then changes no weight.
+//                                     A caller may skip it, and must then leave its states alone. A type that is
+//                                     derived from another has its own update, and so its own plain() or none.
 
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/optim/adadelta.hpp>

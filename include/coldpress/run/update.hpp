@@ -68,6 +68,14 @@ COLDPRESS_DEVICE inline float gradient_scale(double squared_norm, float clip, In
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }
 
+/// Whether the optimizer says by itself when it is plain (optim/optimizers.hpp), and has not inherited that.
+template <class Optimizer>
+inline constexpr bool declares_plain = false;
+template <class Optimizer>
+requires requires { &Optimizer::plain; }
+inline constexpr bool declares_plain<Optimizer> =
+    std::is_same_v<decltype(&Optimizer::plain), bool (Optimizer::*)() const>;
+
 /// The part of one minibatch in an update. `sink` has the optimizer and the whole buffers. `minibatch_size` is what the
 /// gradients of a minibatch are divided by; 0 means its number of samples. `frozen` has one flag per parameter; that of
 /// a shared parameter is at its owner.
@@ -93,7 +101,7 @@ class UpdateStep {
     sink_.scale = gradient_scale(0, 0, divisor_);
     if (options.clip_values > 0) sink_.bound = options.clip_values;
     sink_.optimizer.learning_rate = options.lr_policy.value(sink_.optimizer.learning_rate, update);
-    if constexpr (requires { sink_.optimizer.plain(); })
+    if constexpr (declares_plain<decltype(sink_.optimizer)>)
       sink_.plain = sink_.optimizer.plain() && options.momentum_policy.upper_bound(0) == 0;
     if constexpr (requires { sink_.optimizer.momentum; })
       sink_.optimizer.momentum = options.momentum_policy.value(sink_.optimizer.momentum, update);
