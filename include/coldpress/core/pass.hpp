@@ -230,9 +230,9 @@ struct UpdateSink {
   Regularization regularization = Regularization::l2;
   float average = 0;    // above 0: a running statistic, which receives observations instead of gradients
   bool frozen = false;  // whether the parameter stays as it is
+  float bound = std::numeric_limits<float>::infinity();  // of the magnitude of the gradient times scale
   // Whether this step and all later ones are w <- w - learning_rate g, so that states never matter.
   bool plain = false;
-  float bound = std::numeric_limits<float>::infinity();  // of the magnitude of the gradient times scale
 
   constexpr UpdateSink at(Index offset) const {
     UpdateSink part = *this;
