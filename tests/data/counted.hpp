@@ -18,9 +18,9 @@ class Counted final : public data::Source {
  private:
   struct Counting final : Reader {
     explicit Counting(Counted const& of) : source(of), inner(of.of_->reader()) {}
-    void read(Index first, Index count, float* samples, float* targets) override {
+    void read(Index first, Index count, float* values, float* targets) override {
       source.samples += count;
-      inner->read(first, count, samples, targets);
+      inner->read(first, count, values, targets);
     }
     Counted const& source;
     std::unique_ptr<Reader> inner;
