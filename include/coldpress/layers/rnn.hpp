@@ -20,8 +20,8 @@ namespace coldpress {
 /// (core/recurrent.hpp).
 ///
 /// A second input may be the number of steps of each sample, {1} (core/lengths.hpp). A sample then is a sequence of
-/// that many steps: its last step is the last of these, where the second direction begins, and what x has in later steps
-/// has no effect. Their outputs and gradients are zero, as is all of a sample without steps.
+/// that many steps: its last step is the last of these, where the second direction begins, and what x has in later
+/// steps has no effect. Their outputs and gradients are zero, as is all of a sample without steps.
 struct Rnn {
   static constexpr std::string_view name = "rnn";
   Index hidden_size = 10;
