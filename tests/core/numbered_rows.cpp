@@ -55,16 +55,6 @@ struct Minibatch {
 };
 
 template <class F>
-void for_each_backend(F f) {
-  f(Reference<float>{});
-  f(Cpu{});
-  for (auto const& executor : executors()) {
-    Cpu backend{};
-    backend.executor = executor.get();
-    f(backend);
-  }
-}
-template <class F>
 void for_each_table(F f) {
   for (Index const width : {1, 3, 5, 16, 19, 48, 600}) {
     for (Index const rows : {1, 2, 17, 300}) f(rows, width);

@@ -15,17 +15,6 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Calls f(backend) with the reference, and with Cpu alone and with every executor.
-template <class F>
-void for_each_backend(F f) {
-  f(Reference<float>{});
-  f(Cpu{});
-  for (auto const& executor : executors()) {
-    Cpu backend{};
-    backend.executor = executor.get();
-    f(backend);
-  }
-}
 Floats random_floats(Index count) { return numbers.values<float>(count); }
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 

@@ -3,6 +3,8 @@
 
 #include "support/random.hpp"
 
+#include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/reference.hpp>
 #include <coldpress/threads.hpp>
 
 #include <algorithm>
@@ -49,6 +51,18 @@ class FineThreads : public Executor {
 inline std::vector<std::shared_ptr<Executor>> executors() {
   return {std::make_shared<Shuffled>(),     std::make_shared<Shuffled>(1),    std::make_shared<FineThreads>(1),
           std::make_shared<FineThreads>(2), std::make_shared<FineThreads>(3), std::make_shared<FineThreads>(8)};
+}
+
+/// Calls f(backend) with the reference, and with Cpu alone and with every executor.
+template <class F>
+void for_each_backend(F f) {
+  f(Reference<float>{});
+  f(Cpu{});
+  for (auto const& executor : executors()) {
+    Cpu backend{};
+    backend.executor = executor.get();
+    f(backend);
+  }
 }
 
 }  // namespace coldpress::test
