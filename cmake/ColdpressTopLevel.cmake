@@ -10,8 +10,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # 1 GB on, most files take half as much memory again; the largest tests take 2.3 GB each, whatever the number of jobs.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>")
 
-# ccache keeps what was compiled, except files that include precompiled headers, which is its default. It could keep these, too,
-# but precompiled headers from another build folder make g++ read headers twice.
+# ccache keeps what was compiled, for this build folder and for others.
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(COLDPRESS_CCACHE ccache)
   mark_as_advanced(COLDPRESS_CCACHE)
