@@ -62,8 +62,8 @@ void check_resume(int stop) {
   Checkpoint const dynamic_half = read_checkpoint(folder / "run");
   CHECK(same(static_half, dynamic_half));
   CHECK((dynamic_half.waiting > 0) == (stop % options.accumulate > 0));
-  CHECK(dynamic_half.solver.lr_policy == options.lr_policy);
-  CHECK(dynamic_half.solver.momentum_policy == options.momentum_policy);
+  CHECK(dynamic_half.solver.lr_policy == Fit::options.lr_policy);
+  CHECK(dynamic_half.solver.momentum_policy == Fit::options.momentum_policy);
   auto rest = solver_of(cpu, dynamic_half);
   run(rest, stop, 12);
   CHECK(same(checkpoint_of(rest), checkpoint_of(whole)));
