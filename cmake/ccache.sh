@@ -10,6 +10,7 @@ export CCACHE_BASEDIR CCACHE_NOHASHDIR
 # The precompiled header itself is compiled in each build folder, because g++ would not know its headers again elsewhere.
 export CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 case " $* " in *' -x c++-header '*) ;; *) exec ccache "$@" ;; esac
+before=
 for word; do  # all words but -o HEADER stay
   shift
   case $before in -o) header=$word ;; *) [ "$word" = -o ] || set -- "$@" "$word" ;; esac
