@@ -29,14 +29,23 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
         Index const count = freestanding::min(memory.panel.packed, g.group_channels() - c), depth = count * g.taps(),
                     channel = group * g.group_channels() + c, w_pitch = Layout::pitch(g.outputs);
         sums.first = c == 0, sums.last = c + count == g.group_channels();
-        LeftAhead const weights{{weight + c * g.taps() * w_pitch + group * outputs, 1, w_pitch},
-                                sums.last ? 0 : depth * w_pitch};
+        float const* const filters = weight + c * g.taps() * w_pitch + group * outputs;
+        auto const products = [&](auto const& seen) COLDPRESS_INLINE_LAMBDA {
+          if (!memory.panel.packs_filters(part.size())) {
+            Filters const where{filters, depth, w_pitch, sums.last ? 0 : depth * w_pitch};
+            return multiply(outputs, part.size(), depth, where, seen, sums);
+          }
+          for (Index o = 0; o < outputs; o += memory.panel.filters) {
+            Index const some = freestanding::min(memory.panel.filters, outputs - o);
+            pack_filters(some, depth, filters + o, w_pitch, w_pitch - group * outputs - o, memory.rest);
+            multiply(some, part.size(), depth, Filters{memory.rest, depth}, seen, sums.from(o));
+          }
+        };
         if (in_place) {
-          float const* const from = x.row(part.image) + channel * positions + part.offset(g);
-          multiply(outputs, part.size(), depth, weights, Right<float>{from, positions}, sums);
+          products(Right<float>{x.row(part.image) + channel * positions + part.offset(g), positions});
         } else {
           pack(g, part, x, channel, count, memory.panel, memory.inputs);
-          multiply(outputs, part.size(), depth, weights, taps, sums);
+          products(taps);
         }
       }
       if (!one) put_outputs(g, part, memory.outputs, pitch, y, group);

@@ -194,6 +194,9 @@ struct Panel {
   static constexpr Index slack = 16;  // floats on either side, for whole vectors that exceed it
   /// Sums of more terms are computed some channels at a time. So many rows of 64 columns, 18 KB, stay in the L1 cache.
   static constexpr Index most_depth = 320, most_lines = 72;
+  /// Filters are packed if they exceed the L1 cache and more than `few_positions` are multiplied with them: the packed
+  /// ones of some outputs, which stay in the L2 cache.
+  static constexpr Index few_weights = 1 << 13, most_weights = 1 << 15, few_positions = 128;
   bool sequence, shared;
   bool direct;                // whether the outputs are written where they belong
   Index images, rows, width;  // of the output
@@ -201,6 +204,7 @@ struct Panel {
   Index depth, outputs;       // of a group
   Index packed;               // number of a group's channels that are packed at once: their products stay in the cache
   Index lines;                // rows of the panel
+  Index filters;              // number of outputs whose filters are packed at once, for these channels, or 0
   Index channels;             // of a group, whose input gradients are computed at once
 
   constexpr explicit Panel(ConvolutionGeometry const& g, bool backward = false)
@@ -215,6 +219,7 @@ struct Panel {
         outputs(g.group_outputs()),
         packed(g.group_channels()),
         lines(depth),
+        filters(0),
         channels(1) {
     Index const positions = g.positions(), whole = Layout::padded_size(positions);
     bool const several = positions < 128 && whole - positions > positions / 8;  // one alone would waste lanes
@@ -244,6 +249,11 @@ struct Panel {
     }
     direct = !backward && images == 1;
     channels = freestanding::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
+    Index const terms = packed * g.taps();
+    if (!backward && Panel::positions() > few_positions && terms * Layout::pitch(g.outputs) > few_weights) {
+      Index const parts = (outputs * terms + most_weights - 1) / most_weights;
+      filters = ((outputs + parts - 1) / parts + 5) / 6 * 6;  // whole tiles
+    }
   }
   /// The number of positions of a whole panel, and the distance between its rows in floats. A panel is {lines,
   /// positions}, and {positions, depth} for a sequence. Its outputs are {outputs, positions}, and {positions, outputs}
@@ -256,6 +266,8 @@ struct Panel {
   /// The distance between the rows of what the taps of a sequence see in the gradient of the outputs.
   constexpr Index back_pitch(Index taps) const { return Layout::pitch(taps * outputs); }
   constexpr Index size() const { return lines * pitch(); }
+  constexpr bool packs_filters(Index positions) const { return filters > 0 && positions > few_positions; }
+  constexpr Index filters_size(ConvolutionGeometry const& g) const { return filters * packed * g.taps(); }
   constexpr Index output_size() const { return direct ? 0 : (sequence ? rows : outputs) * output_pitch(); }
   /// The floats of the panel that the input gradient uses: one row for every tap of some channels or, for a sequence,
   /// for every step of the input.
@@ -296,8 +308,9 @@ struct DepthwisePlanes {
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g}, back{g, true};
   Index const gradient = extent.training ? Layout::gradients(g) : 0,
-              weights =
-                  g.is_sequence() && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
+              weights = !g.is_sequence()        ? panel.filters_size(g)
+                        : extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels())
+                                                : 0,
               turned = g.is_sequence()   ? pitch(panel.outputs)
                        : extent.training ? Layout::turned(g)
                                          : 0,

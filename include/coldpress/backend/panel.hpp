@@ -16,6 +16,9 @@ struct Channels {
   Index pitch, columns;            // columns beyond the last are not written
   bool first = true, last = true;  // whether the sums begin and end with these terms
 
+  COLDPRESS_INLINE Channels from(Index row) const {
+    return {bias ? bias + row : nullptr, y + row * pitch, pitch, columns, first, last};
+  }
   template <int h, int w>
   COLDPRESS_INLINE void start(Vector (&sum)[h][w], Index row, Index column) const {
     if (first) return;
@@ -44,6 +47,49 @@ struct Channels {
     });
   }
 };
+
+/// The filters of a convolution as a matrix {outputs, terms}. They are stored as {terms, outputs}, `pitch` floats from
+/// one term to the next, where those `ahead` are fetched into the L2 cache meanwhile; or, without a pitch, as
+/// pack_filters stores them.
+struct Filters {
+  float const* data;
+  Index terms, pitch = 0, ahead = 0;
+
+  template <int h>
+  struct Cursor {
+    float const* at;
+    Index step, ahead;
+    COLDPRESS_INLINE float operator[](int i) const { return at[i]; }
+    COLDPRESS_INLINE void next() {
+      __builtin_prefetch(at + ahead, 0, 2);
+      at += step;
+    }
+  };
+  template <int h>
+  COLDPRESS_INLINE Cursor<h> from(Index output) const {
+    return pitch > 0 ? Cursor<h>{data + output, pitch, ahead} : Cursor<h>{data + output * terms, h, ahead};
+  }
+};
+/// Packs the filters of some outputs for the tiles of multiply: {outputs / h, terms, h}. As they are stored, a tile of
+/// h outputs would read a part of a cache line for each term, often on another page. `readable` floats of each term may
+/// be read.
+template <class = void>
+__attribute__((noinline)) void pack_filters(Index outputs, Index terms, float const* from, Index pitch, Index readable,
+                                            float* to) {
+  constexpr Index at_once = 16;  // terms, so that lines that two tiles read are still in the cache
+  for (Index first = 0; first < terms; first += at_once) {
+    Index const end = freestanding::min(first + at_once, terms);
+    split<tile_rows>(outputs, [&](Index output, auto h) COLDPRESS_INLINE_LAMBDA {
+      float* const tile = to + output * terms;
+      for (Index k = first; k < end; ++k) {
+        for (int i = 0; i < h; i += lanes) {  // whole vectors, whose ends the next term overwrites
+          Vector const some = load_row(from + k * pitch + output + i, readable - output - i);
+          store_row(tile + k * h + i, some, k + 1 < terms ? lanes : h - i);
+        }
+      }
+    });
+  }
+}
 
 /// Copies n floats and fills up the last vector with zeros. What follows there must therefore be copied afterwards.
 COLDPRESS_INLINE void copy_over(float* to, float const* from, Index n) {

@@ -117,23 +117,6 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
-/// The same, with the columns of A that are `ahead` floats further on fetched into the L2 cache meanwhile.
-struct LeftAhead : Left {
-  Index ahead;
-
-  template <int h>
-  struct Cursor : Left::Cursor<h> {
-    Index ahead;
-    COLDPRESS_INLINE void next() {
-      __builtin_prefetch(this->at + ahead, 0, 2);
-      Left::Cursor<h>::next();
-    }
-  };
-  template <int h>
-  COLDPRESS_INLINE Cursor<h> from(Index first) const {
-    return {Left::from<h>(first), ahead};
-  }
-};
 /// Row k of B starts at data + k * pitch, with column `first`. Its numbers are floats or bfloat16.
 template <class Number>
 struct Right {
