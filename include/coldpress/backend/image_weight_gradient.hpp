@@ -9,11 +9,12 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-// The sums of a tile: vectors of outputs x taps of a row of the filter.
+// The sums of a tile: vectors of outputs x taps of a row of the filter, of which there are at most 3 if the row has
+// no 5.
 #if defined __AVX512F__ || defined __aarch64__
-inline constexpr int output_vectors = 4;
+inline constexpr int output_vectors = 4, with_few_taps = 4;
 #else
-inline constexpr int output_vectors = 2;
+inline constexpr int output_vectors = 2, with_few_taps = 3;
 #endif
 
 /// A matrix of ones: its product with another matrix is the sum of that matrix's rows.
@@ -63,7 +64,8 @@ __attribute__((noinline)) void image_weight_gradient(WorkPartition const& contex
                                                      float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in, channels = g.group_channels(),
               outputs = g.group_outputs(), own = Layout::pitch(outputs), width = g.width.out;
-  Index const parts = parts_of(vectors(outputs), output_vectors), tiles = parts * channels,
+  bool const few_taps = with_few_taps > output_vectors && g.width.filter < 5;
+  Index const parts = parts_of(vectors(outputs), few_taps ? with_few_taps : output_vectors), tiles = parts * channels,
               most = freestanding::within<Index>(Layout::most_turned / (width * own), 1, g.height.out);
   bool const ordinary = g.height.sees_one() && g.width.sees_one();  // a plain matrix product of x and dy
   float *const gradient = context.scratch, *const turned = gradient + shared;
@@ -88,16 +90,17 @@ __attribute__((noinline)) void image_weight_gradient(WorkPartition const& contex
         context.each(tiles, some.products() / (g.groups * tiles), [&](Index begin, Index end, int) {
           for (Index i = begin; i < end; ++i) {
             Index const part = i / channels, c = i % channels;
-            split<output_vectors>(vectors(outputs),
-                                  [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-                                    Index const k = v * lanes;
-                                    split_taps(g.width.filter, [&](Index s, auto h) COLDPRESS_INLINE_LAMBDA {
-                                      correlate_pixels<h, w>(
-                                          some, planes + c * in, {turned + k, own}, s,
-                                          {to.y + (c * g.taps() + s) * pitch + k, pitch, outputs - k});
-                                    });
-                                  },
-                                  {part, part + 1});
+            auto const correlate = [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+              Index const k = v * lanes;
+              split_taps(g.width.filter, [&](Index s, auto h) COLDPRESS_INLINE_LAMBDA {
+                if constexpr (h < 5 || w <= output_vectors) {  // others do not occur
+                  correlate_pixels<h, w>(some, planes + c * in, {turned + k, own}, s,
+                                         {to.y + (c * g.taps() + s) * pitch + k, pitch, outputs - k});
+                }
+              });
+            };
+            few_taps ? split<with_few_taps>(vectors(outputs), correlate, {part, part + 1})
+                     : split<output_vectors>(vectors(outputs), correlate, {part, part + 1});
           }
         });
       }
