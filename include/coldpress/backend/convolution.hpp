@@ -7,17 +7,20 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
+/// Whether the values of images are multiplied where they are: what a single tap sees, if all parts consist of whole
+/// vectors, and the rows do not share a set of the cache.
+inline bool in_place(ConvolutionGeometry const& g, Panel const& panel) {
+  Index const positions = g.positions(), whole = panel.width < g.width.out ? g.width.out : panel.positions();
+  return g.sees_one() && panel.images == 1 && whole % lanes == 0 && positions % lanes == 0 && positions % 256 != 0;
+}
+
 template <class = void>
 void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                      float* scratch) {
   if (DepthwisePlanes::suit(g)) return convolve_depthwise(g, x, weight, bias, y, scratch);
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), positions = g.positions();
-  // What a single tap sees is multiplied where it is, if all parts consist of whole vectors, and the rows do not share
-  // a set of the cache.
-  Index const whole = memory.panel.width < g.width.out ? g.width.out : memory.panel.positions();
-  bool const in_place = g.height.sees_one() && g.width.sees_one() && memory.panel.images == 1 && whole % lanes == 0 &&
-                        positions % lanes == 0 && positions % 256 != 0;
+  bool const there = in_place(g, memory.panel);
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     Taps const taps = Taps{g, memory.panel, part}.at(memory.inputs);
     bool const one = part.images == 1;
@@ -41,7 +44,7 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
             multiply(some, part.size(), depth, Filters{memory.rest, depth}, seen, sums.from(o));
           }
         };
-        if (in_place) {
+        if (there) {
           products(Right<float>{x.row(part.image) + channel * positions + part.offset(g), positions});
         } else {
           pack(g, part, x, channel, count, memory.panel, memory.inputs);
@@ -57,16 +60,28 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
 template <class = void>
 void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
   PanelMemory const memory{g, scratch, true};
-  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs();
+  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
+              positions = g.positions(), w_pitch = Layout::pitch(g.outputs);
+  bool const there = in_place(g, memory.panel);
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
     for (Index group = 0; group < g.groups; ++group) {
-      take_outputs(g, part, dy, group, memory.outputs, pitch);
-      for (Index c = 0; c < g.group_channels(); c += memory.panel.channels) {  // while the outputs are in the cache
-        Index const count = freestanding::min(memory.panel.channels, g.group_channels() - c);
-        float const* const rows = weight + c * g.taps() * Layout::pitch(g.outputs) + group * outputs;
-        multiply(count * g.taps(), part.size(), outputs, {rows, Layout::pitch(g.outputs), 1}, memory.outputs, pitch,
-                 StoredGradient{{memory.inputs}, pitch});
-        unpack(g, part, memory.inputs, pitch, dx, group * g.group_channels() + c, count);
+      Right<float> gradients{memory.outputs, pitch};
+      if (there) {
+        gradients = {dy.row(part.image) + group * outputs * positions + part.offset(g), positions};
+      } else {
+        take_outputs(g, part, dy, group, memory.outputs, pitch);
+      }
+      if (g.sees_one() && part.images == 1) {  // each value of dx has one tap
+        float* const to = dx.row(part.image) + group * channels * positions + part.offset(g);
+        multiply(channels, part.size(), outputs, Left{weight + group * outputs, w_pitch, 1}, gradients,
+                 Added{to, positions, part.size()});
+        continue;
+      }
+      for (Index c = 0; c < channels; c += memory.panel.channels) {  // while the outputs are in the cache
+        Index const count = freestanding::min(memory.panel.channels, channels - c);
+        Left const rows{weight + c * g.taps() * w_pitch + group * outputs, w_pitch, 1};
+        multiply(count * g.taps(), part.size(), outputs, rows, gradients, StoredGradient{{memory.inputs}, pitch});
+        unpack(g, part, memory.inputs, pitch, dx, group * channels + c, count);
       }
     }
   });

@@ -67,7 +67,7 @@ __attribute__((noinline)) void image_weight_gradient(WorkPartition const& contex
   bool const few_taps = with_few_taps > output_vectors && g.width.filter < 5;
   Index const parts = parts_of(vectors(outputs), few_taps ? with_few_taps : output_vectors), tiles = parts * channels,
               most = freestanding::within<Index>(Layout::most_turned / (width * own), 1, g.height.out);
-  bool const ordinary = g.height.sees_one() && g.width.sees_one();  // a plain matrix product of x and dy
+  bool const ordinary = g.sees_one();  // a plain matrix product of x and dy
   float *const gradient = context.scratch, *const turned = gradient + shared;
   for (Index image = 0; image < x.rows; ++image) {
     for (Index first = 0; first < g.height.out; first += most) {

@@ -143,6 +143,8 @@ struct ConvolutionGeometry {
   constexpr bool is_volume() const { return kind == ConvolutionKind::volume; }
   constexpr Index positions() const { return height.out * width.out; }
   constexpr Index taps() const { return height.filter * width.filter; }
+  /// Whether each output sees one place of the input, and each place is seen once.
+  constexpr bool sees_one() const { return height.sees_one() && width.sees_one(); }
   constexpr Index group_channels() const { return channels / groups; }
   constexpr Index group_outputs() const { return outputs / groups; }
   /// The shape of the weights. The filters of a sequence have one axis.
