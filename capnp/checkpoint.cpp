@@ -15,6 +15,7 @@ namespace {
 Checkpoint read(schema::Checkpoint::Reader file) {
   Checkpoint checkpoint{.model = read_model(file.getModel())};
   read_run(file, checkpoint);
+  in_field("optimizer", [&] { check_text(checkpoint.optimizer = text_of(file.getOptimizer())); });
   checkpoint.optimizer_state = read_tensors(file.getOptimizerState(), "optimizerState");
   for (auto const word : file.getRandomState()) checkpoint.random_state.push_back(word);
   checkpoint.iteration = file.getIteration();
@@ -30,6 +31,8 @@ Checkpoint read(schema::Checkpoint::Reader file) {
 void write(schema::Checkpoint::Builder file, Checkpoint const& checkpoint) {
   write_model(file.initModel(), checkpoint.model);
   write_run(file, checkpoint);
+  in_field("optimizer", [&] { check_text(checkpoint.optimizer); });
+  if (!checkpoint.optimizer.empty()) file.setOptimizer(checkpoint.optimizer);
   auto const& state = checkpoint.optimizer_state;
   write_tensors(file.initOptimizerState(list_size(state.size())), state, "optimizerState");
   auto random_state = file.initRandomState(list_size(checkpoint.random_state.size()));

@@ -40,15 +40,17 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
   };
   int kept = 0;
   while (has_state(kept)) ++kept;
-  auto const [name, its_states] = std::visit(
-      [](auto const& type) {
-        return std::pair{std::string{type.name}, std::remove_cvref_t<decltype(type)>::states};
-      },
-      checkpoint.solver.solver);
-  bool const told = checkpoint.solver != dynamic::SolverConfig{} && its_states == kept;
-  std::string const its = told ? "the checkpoint's optimizer is " + name
-                               : "the checkpoint's optimizer has " + counted(kept, "state") + " per weight";
-  if (told && name != optimizer) throw MismatchError{its + ", but the solver's is " + std::string{optimizer}};
+  std::string name = checkpoint.optimizer;
+  if (name.empty() && checkpoint.solver != dynamic::SolverConfig{}) {
+    std::visit(
+        [&](auto const& type) {
+          if (type.states == kept) name = type.name;
+        },
+        checkpoint.solver.solver);
+  }
+  std::string const its = name.empty() ? "the checkpoint's optimizer has " + counted(kept, "state") + " per weight"
+                                       : "the checkpoint's optimizer is " + name;
+  if (!name.empty() && name != optimizer) throw MismatchError{its + ", but the solver's is " + std::string{optimizer}};
   if (kept != states)
     throw MismatchError{its + ", but the solver's " + std::string{optimizer} + " has " + std::to_string(states)};
 }
@@ -66,12 +68,14 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
   solver.check_finite();
   dynamic::Layer const& layer = solver.network();
   dynamic::Executable const& executable = layer.executable();
-  Checkpoint checkpoint{.model = model_of(layer),
-                        .loss = solver.config().objective,
-                        .solver = solver.config(),
-                        .random_state = {executable.seed()},
-                        .iteration = solver.iteration(),
-                        .waiting = static_cast<std::uint64_t>(solver.progress().waiting)};
+  Checkpoint checkpoint{
+      .model = model_of(layer),
+      .loss = solver.config().objective,
+      .solver = solver.config(),
+      .optimizer = std::visit([](auto const& type) { return std::string{type.name}; }, solver.config().solver),
+      .random_state = {executable.seed()},
+      .iteration = solver.iteration(),
+      .waiting = static_cast<std::uint64_t>(solver.progress().waiting)};
   if (executable.step() != solver.iteration()) checkpoint.random_state.push_back(executable.step());
   checkpoint.solver.network.reset();
   checkpoint.solver.objective.reset();
@@ -114,7 +118,15 @@ void restore(dynamic::Solver& solver, Checkpoint const& checkpoint,
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
   auto const& random = checkpoint.random_state;
   std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
-  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, checkpoint.solver.solver);
+  std::visit(
+      [&](auto const& type) {
+        bool const named = checkpoint.solver != dynamic::SolverConfig{} || checkpoint.optimizer.empty();
+        if (!named && checkpoint.optimizer != type.name)
+          throw MismatchError{"the checkpoint's optimizer, " + checkpoint.optimizer +
+                              ", belongs to a network type, and no config can name it: resume a solver of that type"};
+        check_optimizer(checkpoint, type.name, type.states);
+      },
+      checkpoint.solver.solver);
   dynamic::SolverConfig config = checkpoint.solver;
   config.objective = checkpoint.loss;
   int const states = states_of(config);

@@ -82,6 +82,12 @@ std::string text(Model const& model) {
 std::string run(auto const& file) {
   dynamic::SolverConfig const& solver = file.solver;
   std::string text = describe(solver) + "\n";
+  if constexpr (requires { file.optimizer; }) {
+    std::string_view const named =
+        std::visit([](auto const& type) { return std::string_view{type.name}; }, solver.solver);
+    if (!file.optimizer.empty() && file.optimizer != named)
+      text = file.optimizer + ", whose numbers only its network type knows\n";
+  }
   text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " +
           std::to_string(file.seed);
   text += file.data.empty() ? std::string{"\n"} : ", data " + file.data + "\n";

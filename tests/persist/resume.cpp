@@ -14,6 +14,21 @@ using Layers = Sequential<Linear{9}, Dropout{.probability = 0.25f}, TanH{}, Line
 using Net = Network<Layers, Shape{5}>;
 constexpr SolverOptions options{.weight_decay = 0.01f, .accumulate = 3, .lr_policy = lr::Exp{.gamma = 0.5f}};
 
+/// An optimizer that no config can name.
+struct Decaying {
+  static constexpr std::string_view name = "decaying";
+  static constexpr int states = 1;
+  static constexpr bool heavy = false;
+  float learning_rate = 0.01f;
+
+  template <class T>
+  constexpr void update(T& weight, T gradient, T (&state)[states]) const {
+    state[0] = state[0] * 0.5f + gradient;
+    weight -= state[0] * learning_rate;
+  }
+  bool operator==(Decaying const&) const = default;
+};
+
 /// Steps [from, to), each with minibatches of its own.
 void run(auto& solver, int from, int to) {
   for (int step = from; step < to; ++step) {
@@ -68,6 +83,12 @@ void check_resume(int stop) {
   run(rest, stop, 12);
   CHECK(same(checkpoint_of(rest), checkpoint_of(whole)));
   CHECK(same(checkpoint_of(rest), checkpoint_of(all)));
+
+  auto further = solver_of(cpu, static_half);  // a solver of a config that goes on where one of a type has ended
+  CHECK(static_half.solver == dynamic_half.solver);
+  CHECK(static_half.loss == dynamic_half.loss);
+  run(further, stop, 12);
+  CHECK(same(checkpoint_of(further), checkpoint_of(all)));
 }
 
 TEST_CASE("no checkpoint is taken of weights that are not finite") {
@@ -221,6 +242,8 @@ TEST_CASE("a checkpoint of another optimizer is refused by name") {
   Solver<Net, MeanSquaredError{}, Sgd{}> sgd{net};
   run(sgd, 0, 1);
   Checkpoint checkpoint = checkpoint_of(sgd);
+  CHECK(resumed.operator()<RMSprop{}>(checkpoint) == "the checkpoint's optimizer is sgd, but the solver's is rmsprop");
+  checkpoint.optimizer.clear();  // as older versions wrote it
   CHECK(resumed.operator()<Adam{}>(checkpoint) ==
         "the checkpoint's optimizer has 1 state per weight, but the solver's adam has 2");
   checkpoint.solver = {.base_lr = 0.5f};  // now it says that it was Sgd
@@ -231,6 +254,22 @@ TEST_CASE("a checkpoint of another optimizer is refused by name") {
   checkpoint.solver.solver = Adam{};
   CHECK(message<MismatchError>([&] { solver_of(dynamic::Backend::like_static(), checkpoint); }) ==
         "the checkpoint's optimizer has 1 state per weight, but the solver's adam has 2");
+}
+
+TEST_CASE("an optimizer of a network type that no config can name is continued in its type alone") {
+  Net net{1}, other{2};
+  Solver<Net, MeanSquaredError{}, Decaying{}> solver{net}, fit{other};
+  run(solver, 0, 3);
+  Checkpoint const checkpoint = checkpoint_of(solver);
+  resume(fit, checkpoint);
+  run(solver, 3, 5), run(fit, 3, 5);
+  CHECK(same(checkpoint_of(solver), checkpoint_of(fit)));
+
+  Solver<Net, MeanSquaredError{}, Sgd{}> sgd{other};
+  CHECK(message<MismatchError>([&] { resume(sgd, checkpoint); }) ==
+        "the checkpoint's optimizer is custom decaying, but the solver's is sgd");
+  CHECK(contains(message<MismatchError>([&] { solver_of(dynamic::Backend::like_static(), checkpoint); }),
+                 "optimizer, custom decaying, belongs to a network type"));
 }
 
 }  // namespace coldpress::persist

@@ -110,13 +110,18 @@ template <class Network>
 LayerConfig to_config(Network const&) {
   return to_config<typename Network::Type, Network::inputs>();
 }
-/// The config of a static solver: its network, objective and optimizer.
+/// Whether a config can name this optimizer of a network type.
+template <class Optimizer>
+inline constexpr bool names_optimizer =
+    detail::place_of<Optimizer>(static_cast<AnyOptimizer const*>(nullptr)) < std::variant_size_v<AnyOptimizer>;
+
+/// How a static solver trains: its optimizer and options, without its network and objective.
 template <class Solver>
-[[nodiscard]] SolverConfig to_solver_config(Solver const& solver) {
+requires names_optimizer<typename Solver::Optimizer>
+[[nodiscard]] SolverConfig training_of(Solver const& solver) {
   auto optimizer = solver.optimizer();
   decltype(optimizer) const own;
-  SolverConfig config{.network = to_config(solver.network())};
-  if constexpr (Loss<decltype(Solver::objective)>) config.objective = LayerConfig{"loss", Solver::objective};
+  SolverConfig config;
   config.base_lr = std::exchange(optimizer.learning_rate, own.learning_rate);
   if constexpr (requires { own.momentum; }) config.momentum = std::exchange(optimizer.momentum, own.momentum);
   config.solver = optimizer;
@@ -133,6 +138,14 @@ template <class Solver>
   config.shard_optimizer = options.shard_optimizer;
   config.lr_policy = options.lr_policy;
   config.momentum_policy = options.momentum_policy;
+  return config;
+}
+/// The config of a static solver: its network, objective and optimizer.
+template <class Solver>
+[[nodiscard]] SolverConfig to_solver_config(Solver const& solver) {
+  SolverConfig config = training_of(solver);
+  config.network = to_config(solver.network());
+  if constexpr (Loss<decltype(Solver::objective)>) config.objective = LayerConfig{"loss", Solver::objective};
   return config;
 }
 

@@ -38,6 +38,7 @@ struct Checkpoint {
   std::uint64_t seed = 0;
   Monitoring monitoring = {};
 
+  std::string optimizer = {};  // the name of the optimizer that has these states; older versions did not write it
   std::vector<NamedTensor> optimizer_state = {};
   std::vector<std::uint64_t> random_state = {};
   std::uint64_t iteration = 0;  // number of minibatches done

@@ -27,9 +27,8 @@ template <class Net>
     Shape const shape = Net::weight_shape(i);
     std::vector<typename Net::T> values(static_cast<std::size_t>(shape.size()));
     read(net, i, std::span{values});
-    tensors.push_back({std::string{Net::weight_name(i).view()},
-                       dynamic::juice_extents(shape),
-                       {values.begin(), values.end()}});
+    tensors.push_back(
+        {std::string{Net::weight_name(i).view()}, dynamic::juice_extents(shape), {values.begin(), values.end()}});
   }
   return tensors;
 }
@@ -79,6 +78,19 @@ inline std::string buffer_name(int buffer, int states, std::string const& weight
   return weight + (buffer < states ? "/state" + std::to_string(buffer) : "/gradient");
 }
 
+/// The name in a checkpoint of a static solver's optimizer. That of a program's own begins with "custom", since it may
+/// have no name, or a built-in one's that it is derived from.
+template <class Optimizer>
+std::string optimizer_name() {
+  if constexpr (dynamic::names_optimizer<Optimizer>) {
+    return std::string{Optimizer::name};
+  } else if constexpr (requires { Optimizer::name; }) {
+    return "custom " + std::string{Optimizer::name};
+  } else {
+    return "custom";
+  }
+}
+
 /// Buffer b of a static solver: its state b or, after the last state, its gradients.
 template <class Solver>
 auto buffer_of(Solver& solver, int b) {
@@ -88,9 +100,10 @@ auto buffer_of(Solver& solver, int b) {
   return solver.state(b);
 }
 
-/// The weights, optimizer state and random state of a solver; the caller adds the epoch, the position and the
-/// configuration. Throws DivergenceError if a weight is not finite, so that a ruined checkpoint never replaces a good
-/// one, and UnsupportedError if ranks divide the optimizer's state and it is not gathered here (Solver::gather_state).
+/// The weights, optimizer and random state of a solver, its options, and its loss if it is built in; the caller adds
+/// the epoch, the position and the data. Throws DivergenceError if a weight is not finite, so that a ruined checkpoint
+/// never replaces a good one, and UnsupportedError if ranks divide the optimizer's state and it is not gathered here
+/// (Solver::gather_state).
 template <class Solver>
 [[nodiscard]] Checkpoint checkpoint_of(Solver& solver) requires requires {
   Solver::objective;
@@ -101,9 +114,16 @@ template <class Solver>
   solver.check_finite();
   Progress const progress = solver.progress();
   Checkpoint checkpoint{.model = model_of(solver.network()),
+                        .optimizer = optimizer_name<typename Solver::Optimizer>(),
                         .random_state = {solver.network().seed()},
                         .iteration = progress.minibatches,
                         .waiting = static_cast<std::uint64_t>(progress.waiting)};
+  if constexpr (dynamic::names_optimizer<typename Solver::Optimizer>) {
+    checkpoint.solver = dynamic::training_of(solver);
+    checkpoint.solver.shard_optimizer = false;
+  }
+  if constexpr (std::is_constructible_v<dynamic::LayerType, decltype(Solver::objective)>)
+    checkpoint.loss = dynamic::LayerConfig{"loss", Solver::objective};
   for (int b = 0; b < states + (progress.waiting > 0); ++b) {
     auto tensors = tensors_of(solver.network(), [&](Net const& net, int i, auto values) {
       net.read(buffer_of(solver, b).data(), i, values);
@@ -118,8 +138,8 @@ template <class Solver>
 [[nodiscard]] Checkpoint checkpoint_of(dynamic::Solver const& solver);
 
 /// Throws MismatchError if the states in a checkpoint are not those of the named optimizer, which has `states` of them
-/// per weight. The checkpoint's solver says which optimizer they belong to; checkpoint_of a static solver leaves that
-/// at its default, and then only the numbers of states are compared.
+/// per weight. Of network types, older versions did not write the optimizer's name; then only the numbers of states are
+/// compared.
 void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, int states);
 
 /// The optimizer states of a checkpoint, and the gradients if samples wait: [buffer][weight]. Throws FormatError if one
@@ -128,15 +148,16 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
 [[nodiscard]] std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
                                                                             bool accumulates);
 
-/// Puts a solver where the checkpoint left off, so that its next step is the one that would have come next. Either
-/// everything is restored or nothing. Throws as check_optimizer, buffers_in_order and weights_of_type do.
+/// Puts a solver where the checkpoint left off, so that its next step is the one that would have come next. Its options
+/// and the numbers of its optimizer, such as the learning rate, stay its own. Either everything is restored or nothing.
+/// Throws as check_optimizer, buffers_in_order and weights_of_type do.
 template <class Solver>
 void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
   if (checkpoint.random_state.size() > 1)
     throw MismatchError{
         "the checkpoint is of a network that also ran without its solver; only a dynamic solver can resume it"};
-  check_optimizer(checkpoint, Solver::Optimizer::name, Solver::Optimizer::states);
+  check_optimizer(checkpoint, optimizer_name<typename Solver::Optimizer>(), Solver::Optimizer::states);
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
   auto const order = dynamic::matching_weights(checkpoint.model.config, dynamic::to_config(solver.network()));
@@ -154,7 +175,8 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
 }
 /// The same for a solver of a config. Throws MismatchError, too, if its network does not have the checkpoint's seed.
 void resume(dynamic::Solver& solver, Checkpoint const& checkpoint);
-/// A solver in the state that the checkpoint recorded. Throws as resume, dynamic::Layer::from_config and
+/// A solver in the state that the checkpoint recorded, of a config or of a network type whose optimizer and loss are
+/// built in. Throws MismatchError if its optimizer is not, and as resume, dynamic::Layer::from_config and
 /// dynamic::Solver's constructor do.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 
