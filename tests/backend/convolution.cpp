@@ -157,6 +157,19 @@ TEST_CASE("images of so many channels that their products are added in parts") {
   compare({.num_output = 6, .filter_shape = 1, .stride = 2, .groups = 2}, {700, 12, 9}, 2, 10);
 }
 
+TEST_CASE("images of so many filters that these are packed") {
+  auto const check = [](Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
+    CHECK(cpu::Panel{c.geometry(in)}.filters > 0);
+    compare(c, in, batch, seed);
+  };
+  check({.num_output = 70, .filter_shape = 3, .padding = 1}, {26, 13, 12}, 1, 1);
+  check({.num_output = 171, .filter_shape = 3, .stride = 2, .padding = 1}, {50, 25, 23}, 2, 2);  // in several parts
+  check({.num_output = 131, .filter_shape = 3, .padding = 1}, {33, 7, 7}, 6, 3);  // several images, and one with few
+  check({.num_output = 150, .filter_shape = 1}, {80, 12, 14}, 1, 4);              // where they are
+  check({.num_output = 135, .filter_shape = {2, 3}, .groups = 3}, {120, 16, 11}, 1, 5);
+  check({.num_output = 36, .filter_shape = 17}, {2, 29, 29}, 1, 6);
+}
+
 TEST_CASE("images of one position, of more than a panel holds, and the shapes of LeNet") {
   compare({.num_output = 17, .filter_shape = 1}, {1, 1, 1}, 33, 1);
   compare({.num_output = 5, .filter_shape = {3, 4}}, {7, 3, 4}, 70, 2);
