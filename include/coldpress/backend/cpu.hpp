@@ -139,19 +139,6 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   template <class G, class DY, class DX, class Chain, class Adds, class Windows = NoWindows>
   void convolve_input_gradient(G const& g, DY dy, float const* weight, DX dx,
                                Derivative<Chain, float, Adds> const& derivative, Windows const& windows = {}) const {
-    auto const rest = derivative.adding(std::false_type{});  // when the sums have been added to dx
-    auto const from = cpu::behind<float const>(windows, dy);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.terms() * g.outputs);
-    if (blocks > 0) {
-      cpu::pack_weights_back(g, weight, scratch);
-      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
-        for (Index b = first; b < last; ++b) {
-          cpu::convolve_block_back(g, from, scratch, dx, b, derivative.adds, scratch_of(worker, packed));
-          cpu::zero_padding(dx, b);
-          cpu::finish_block(dx, rest, b);
-        }
-      });
-    }
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
         [&] {
@@ -167,19 +154,10 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
               [&] {
                 volumes_input_gradient(g, dy, weight, nullptr, dx, derivative.adds);
                 cpu::zero_from(dx.columns, dx);
+                auto const rest = derivative.adding(std::false_type{});
                 if (!rest.empty()) map_gradient(dx, dx, rest);
               },
-              [&] {
-                finish_rows(dx, rest, blocks, cpu::Panel{g, true}.images, g.products(),
-                            [&](Index i, Index count, float* own) {
-                              Rows<float> const to = cpu::some(dx, i, count),
-                                                sums = derivative.adds ? cpu::rows_for(to, own) : to;
-                              cpu::zero_from(0, sums);
-                              Rows<float const> const part = cpu::read_images(from, i, count, own);
-                              cpu::image_input_gradient(g, part, weight, sums, own);
-                              if (derivative.adds) cpu::add_rows(sums, to);
-                            });
-              });
+              [&] { images_input_gradient(g, dy, weight, dx, derivative, windows); });
         });
   }
   /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null. Blocks
@@ -619,6 +597,30 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
       cpu::write_images(to, i, count, own, [&](Rows<float> z, float* free) {
         cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, z, free);
       });
+    });
+  }
+  template <class DY, class DX, class Chain, class Adds, class Windows>
+  void images_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
+                             Derivative<Chain, float, Adds> const& derivative, Windows const& windows) const {
+    auto const from = cpu::behind<float const>(windows, dy);
+    auto const rest = derivative.adding(std::false_type{});  // when the sums have been added to dx
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.terms() * g.outputs);
+    if (blocks > 0) {
+      cpu::pack_weights_back(g, weight, scratch);
+      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::convolve_block_back(g, from, scratch, dx, b, derivative.adds, scratch_of(worker, packed));
+          cpu::zero_padding(dx, b);
+          cpu::finish_block(dx, rest, b);
+        }
+      });
+    }
+    finish_rows(dx, rest, blocks, cpu::Panel{g, true}.images, g.products(), [&](Index i, Index count, float* own) {
+      Rows<float> const to = cpu::some(dx, i, count), sums = derivative.adds ? cpu::rows_for(to, own) : to;
+      cpu::zero_from(0, sums);
+      Rows<float const> const part = cpu::read_images(from, i, count, own);
+      cpu::image_input_gradient(g, part, weight, sums, own);
+      if (derivative.adds) cpu::add_rows(sums, to);
     });
   }
 };

@@ -73,6 +73,16 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
   }
 }
 
+/// All columns of tiles of up to block_outputs outputs.
+template <class = void>
+__attribute__((noinline)) void convolve_columns(Index outputs, BlockConvolution const& g, float const* x,
+                                                float const* weights, float const* bias, float* y) {
+  with_size<block_outputs>(outputs, [&](auto h) COLDPRESS_INLINE_LAMBDA {
+    for (Index column = 0; column < g.width.out; column += block_pixels)
+      convolve_column<h>(g, x, weights, bias, y, column);
+  });
+}
+
 /// Planes of several blocks: each block's first plane is `step` floats after that of the block before.
 struct BlockPlanes {
   float const* data;
@@ -168,9 +178,10 @@ template <class = void>
 __attribute__((noinline)) void pack_weights(ConvolutionGeometry const& g, float const* weight, float* to) {
   Index const pitch = Layout::pitch(g.outputs), depth = g.terms();
   for (Index group = 0; group < g.groups; ++group, weight += g.group_outputs()) {
-    split<block_outputs>(g.group_outputs(), [&](Index k, auto h) COLDPRESS_INLINE_LAMBDA {
-      for (Index d = 0; d < depth; ++d, to += h)
-        unroll<h>([&](auto n) COLDPRESS_INLINE_LAMBDA { to[n] = weight[d * pitch + k + n]; });
+    split_at_run_time<block_outputs>(g.group_outputs(), [&](Index k, Index h) {
+      for (Index d = 0; d < depth; ++d) {
+        for (Index n = 0; n < h; ++n) *to++ = weight[d * pitch + k + n];
+      }
     });
   }
 }
@@ -178,13 +189,13 @@ template <class = void>
 __attribute__((noinline)) void pack_weights_back(ConvolutionGeometry const& g, float const* weight, float* to) {
   Index const pitch = Layout::pitch(g.outputs), taps = g.taps(), outputs = g.group_outputs();
   for (Index group = 0; group < g.groups; ++group, weight += outputs) {
-    split<block_outputs>(g.group_channels(), [&](Index c, auto h) COLDPRESS_INLINE_LAMBDA {
+    split_at_run_time<block_outputs>(g.group_channels(), [&](Index c, Index h) {
       for_each_phase(g, [&](Phase const& rows, Phase const& columns, Index) {
         for (Index k = 0; k < outputs; ++k) {
           for (Index r = 0; r < rows.axis.filter; ++r) {
-            for (Index s = 0; s < columns.axis.filter; ++s, to += h) {
+            for (Index s = 0; s < columns.axis.filter; ++s) {
               float const* const from = weight + (c * taps + rows.tap(r) * g.width.filter + columns.tap(s)) * pitch + k;
-              unroll<h>([&](auto n) COLDPRESS_INLINE_LAMBDA { to[n] = from[n * taps * pitch]; });
+              for (Index n = 0; n < h; ++n) *to++ = from[n * taps * pitch];
             }
           }
         }
@@ -211,16 +222,15 @@ COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index cou
 template <class Y>
 __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows<float const> x, float const* packed,
                                               float const* bias, Y const& y, Index b, float* scratch) {
-  Index const plane = g.positions() * block_size, in = g.height.in * g.width.in * block_size, width = g.width.out;
-  BlockConvolution const of{g.group_channels(), g.height, g.width, plane, width * block_size, block_size};
+  Index const plane = g.positions() * block_size, in = g.height.in * g.width.in * block_size;
+  BlockConvolution const of{g.group_channels(), g.height, g.width, plane, g.width.out * block_size, block_size};
   float const* from = read_block(x, b, 0, x.columns, scratch);
   scratch += g.in() * block_size;
   for (Index group = 0; group < g.groups; ++group, from += of.channels * in) {
-    split<block_outputs>(g.group_outputs(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+    split_at_run_time<block_outputs>(g.group_outputs(), [&](Index n, Index h) {
       Index const k = group * g.group_outputs() + n;
       write_block(y, b, k * g.positions(), h * g.positions(), scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
-        for (Index column = 0; column < width; column += block_pixels)
-          convolve_column<h>(of, from, packed, bias ? bias + k : nullptr, to, column);
+        convolve_columns(h, of, from, packed, bias ? bias + k : nullptr, to);
       });
       packed += h * g.terms();
     });
@@ -234,7 +244,7 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
   float const* from = read_block(dy, b, 0, g.out(), scratch);
   scratch += g.out() * block_size;
   for (Index group = 0; group < g.groups; ++group, from += g.group_outputs() * g.positions() * block_size) {
-    split<block_outputs>(g.group_channels(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+    split_at_run_time<block_outputs>(g.group_channels(), [&](Index n, Index h) {
       Index const c = group * g.group_channels() + n;
       write_block(dx, b, c * size, h * size, scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
         if (adds) read_block(dx, b, c * size, h * size, to);
@@ -246,8 +256,7 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
                                     g.height.stride * width * block_size,
                                     g.width.stride * block_size,
                                     adds};
-          for (Index column = 0; column < columns.axis.out; column += block_pixels)
-            convolve_column<h>(of, from, packed, nullptr, to + first * block_size, column);
+          convolve_columns(h, of, from, packed, nullptr, to + first * block_size);
           packed += h * g.group_outputs() * rows.axis.filter * columns.axis.filter;
         });
       });

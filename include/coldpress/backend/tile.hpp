@@ -100,6 +100,23 @@ COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   }
 }
 
+/// The same for an f that is given the sizes as numbers.
+template <int most, class F>
+void split_at_run_time(Index total, F f) {
+  Index const parts = parts_of(total, most);
+  for (Index part = 0; part < parts; ++part) {
+    Index const first = start_of(part, total, most);
+    f(first, start_of(part + 1, total, most) - first);
+  }
+}
+/// Calls f(Int<n>) with the n from 1 to `most` that `size` is.
+template <int most, class F>
+COLDPRESS_INLINE void with_size(Index size, F f) {
+  for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    if (size == i + 1) f(Int<i + 1>{});
+  });
+}
+
 /// Element (i, k) of A is data[i * row + k * depth].
 struct Left {
   float const* data;
@@ -135,8 +152,8 @@ Right(Number const*, Index) -> Right<Number>;
 /// registers. Meanwhile, with each k, one vector of what the epilogue will read may be prefetched, and the values of B
 /// that are `distance` ahead. The function is not inlined, so that one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
-__attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column,
-                                    Index distance = 0) {
+__attribute__((noinline)) void tile(Index depth, A const& a, B const& b, Epilogue const& epilogue, Index row,
+                                    Index column, Index distance = 0) {
   Vector sum[h][w] = {};
   if constexpr (requires { epilogue.start(sum, row, column); }) epilogue.start(sum, row, column);
   auto left = a.template from<h>(row);

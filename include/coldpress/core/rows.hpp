@@ -30,6 +30,8 @@ struct Rows {
   [[no_unique_address]] Blocked blocked = {};
 
   constexpr T* row(Index i) const { return data + i * pitch; }
+  /// The same rows for what is compiled once for all sizes and layouts of a sample.
+  constexpr Rows<T, Count> sized() const { return {data, rows, columns, pitch, blocked}; }
   constexpr operator Rows<T const, Count, Columns, Pitch, Blocked>() const requires(!std::is_const_v<T>) {
     return {data, rows, columns, pitch, blocked};
   }

@@ -4,8 +4,8 @@
 // A Program says what the groups are, as constants where the compiler knows them; a Run has everything else.
 
 #include <coldpress/run/computed_by.hpp>
-#include <coldpress/run/run.hpp>
 #include <coldpress/run/part_stage.hpp>
+#include <coldpress/run/run.hpp>
 
 namespace coldpress {
 
@@ -117,7 +117,8 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g,
           if constexpr (Stage::in_part && has_totals<L>) {
             ComputedIn<Run>::forward(run.backend, layer, staged<L>(stage, Index{g}, pass));
             if (!stage.ends(Index{g})) return;
-          } else if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L>) {
+          } else if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L> ||
+                               std::is_same_v<decltype(run.program.maps_images(g)), std::true_type>) {
             ComputedIn<Run>::forward(run.backend, layer, pass);
           } else {
             layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %
@@ -279,7 +280,8 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
         if (k != 0) return;
         Computed::backward_input(run.backend, layer, all);
         // This is done even without a chain, because it sets the padding beyond the columns to zero.
-        if constexpr (!LayerTraits<L>::fuses) run.backend.map_gradient(all.dx, all.dx, all.derivative);
+        if constexpr (!LayerTraits<L>::fuses)
+          run.backend.map_gradient(all.dx, all.dx, run.target_derivative(g, run.first_edge));
         run.add(g, k);
       });
     }

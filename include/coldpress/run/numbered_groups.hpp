@@ -40,6 +40,7 @@ struct NumberedGroups {
   }
   constexpr bool seed_finishes(int g) const { return g < 0 || self().group(g).seed_finishes; }
   constexpr bool blocked(int g) const { return self().group(g).blocked; }
+  static constexpr std::false_type maps_images(int) { return {}; }
   constexpr bool pools(int) const { return true; }
   constexpr bool pooled_last(int g) const { return self().group(g).pooled_last; }
 

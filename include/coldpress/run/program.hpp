@@ -37,7 +37,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
                            int node, detail::AnyCallback const& f) {
   // The whole program
   int{P::inputs_capacity};               // the maximum number of inputs, including the targets of an external loss
-  static_cast<PlanSummary>(p.plan());       // the totals from make_plan
+  static_cast<PlanSummary>(p.plan());    // the totals from make_plan
   int{p.parameter_count()};              // the number of parameters of all layers, where a shared one counts each time
   { p.slots() } -> std::same_as<Slots>;  // those of all parameters
   { P::bounds_weights() } -> std::same_as<bool>;  // whether any weight may have a bound (MaxNorm)
@@ -58,6 +58,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
   static_cast<Shapes>(p.head_inputs(g));                   // the shapes of the head's inputs
   { p.head_key(g, seed) } -> std::same_as<std::uint64_t>;  // the key of the head's random numbers
   { p.slots(g) } -> std::same_as<Slots>;                   // the head's parameters
+  bool{P::maps_images(g)};                                 // whether its rows are given to it as Rows::sized()
   bool{p.carries(g)};                                      // whether the head may have a state
   P::template variant<PassKind::stream>(g);                // its variant as a type, or NoVariant
   bool{p.pools(g)};                                        // whether the group may have a max pooling

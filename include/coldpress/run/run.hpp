@@ -314,14 +314,16 @@ struct Run {
       }
     }();
     auto const made = [&](auto in, auto x) {
+      auto const to = for_head(g, y);
+      auto const ops = if_fused<L>(post_ops, coldpress::PostOps<Chain<>, T>{});
       auto const pooled = windows<L>(g);
       constexpr bool streams = is_step_block<Count> || !std::is_null_pointer_v<std::remove_const_t<decltype(carried)>>;
       constexpr PassKind kind = streams ? PassKind::stream : PassKind::forward;
-      using Pass = ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T,
-                               std::remove_const_t<decltype(carried)>, std::remove_const_t<decltype(pooled)>,
-                               decltype(Program::template variant<kind>(g))>;
-      Pass const made_pass{
-          in, x, parameters_of(g), y, post_ops, at(group.memory), carried, program.head_key(g, seed), step, pooled};
+      using Pass = ForwardPass<decltype(in), decltype(x), ParameterView<T const>, std::remove_const_t<decltype(to)>,
+                               std::remove_const_t<decltype(ops)>, T, std::remove_const_t<decltype(carried)>,
+                               std::remove_const_t<decltype(pooled)>, decltype(Program::template variant<kind>(g))>;
+      std::uint64_t const key = program.head_key(g, seed);
+      Pass const made_pass{in, x, parameters_of(g), to, ops, at(group.memory), carried, key, step, pooled};
       if constexpr (is_step_block<Count>) {
         return BlockPass<Pass>{made_pass, batch.most};
       } else {
@@ -329,7 +331,7 @@ struct Run {
       }
     };
     if constexpr (OneInput<L>) {
-      return made(program.head_inputs(g)[0], value(program.input(g, first_edge)));
+      return made(program.head_inputs(g)[0], for_head(g, value(program.input(g, first_edge))));
     } else {
       return made(program.head_inputs(g), values(g));
     }
@@ -340,12 +342,33 @@ struct Run {
     std::uint64_t const key = program.head_key(g, seed);
     using Variant = decltype(Program::template variant<PassKind::backward>(g));
     if constexpr (OneInput<L>) {
-      return detail::backward_pass<Variant>(program.head_inputs(g)[0], value(program.input(g, first_edge)),
-                                            parameters_of(g), value(g), gradient(g), target(g, first_edge),
-                                            target_derivative(g, first_edge), sinks, memory, key, step, windows<L>(g));
+      auto const derivative = if_fused<L>(target_derivative(g, first_edge), Derivative<Chain<>, T>{});
+      return detail::backward_pass<Variant>(program.head_inputs(g)[0], for_head(g, value(program.input(g, first_edge))),
+                                            parameters_of(g), for_head(g, value(g)), for_head(g, gradient(g)),
+                                            for_head(g, target(g, first_edge)), derivative, sinks, memory, key, step,
+                                            windows<L>(g));
     } else {
       return detail::backward_pass<Variant>(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
                                             targets(g), Derivative<Chain<>, T>{}, sinks, memory, key, step);
+    }
+  }
+  /// What is applied to a head's values if L applies it itself, otherwise `nothing`, so that the pass has the same type
+  /// whatever follows. Erased chains have one type anyway.
+  template <class L, class Applied, class Nothing>
+  static constexpr auto if_fused(Applied const& applied, [[maybe_unused]] Nothing const& nothing) {
+    if constexpr (LayerTraits<L>::fuses || std::is_same_v<decltype(applied.chain), ErasedChain>) {
+      return applied;
+    } else {
+      return nothing;
+    }
+  }
+  /// Rows as group g's head is given them.
+  template <class G, class X>
+  static constexpr auto for_head(G g, X rows) {
+    if constexpr (std::is_same_v<decltype(Program::maps_images(g)), std::true_type>) {
+      return rows.sized();
+    } else {
+      return rows;
     }
   }
   static constexpr std::integral_constant<int, 0> first_edge{};

@@ -50,6 +50,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   using Numbers::for_each_group;
   using Numbers::for_each_group_reversed;
   using Numbers::input;
+  using Numbers::maps_images;
   using Numbers::passes_gradient;
   using Numbers::pooled_last;
   using Numbers::pools;

@@ -214,6 +214,18 @@ struct StaticProgram {
       return NoVariant{};
     }
   }
+  /// Whether the head of the group makes images of images. Its kernels take their sizes as numbers, and would be
+  /// compiled once for each if they were constants.
+  template <int g>
+  static constexpr auto maps_images(Number<g>) {
+    constexpr int head = group(g).head;
+    if constexpr (head >= 0 && compiles_variants<Backend>) {
+      constexpr Shapes from = Graph::template input_shapes<head>;
+      return Flag<(from.size() == 1 && from[0].rank() > 2 && planned.nodes[head].shape.rank() > 2)>{};
+    } else {
+      return Flag<false>{};
+    }
+  }
   template <int g>
   static constexpr auto blocked(Number<g>) {
     return Flag<group(g).blocked>{};
