@@ -1,4 +1,4 @@
-#include <coldpress/persist/training.hpp>
+#include <coldpress/persist.hpp>
 
 #include "persist/files.hpp"
 
@@ -505,6 +505,24 @@ TEST_CASE("a mean squared error says in a file what it is the mean over: samples
                     Catch::Contains("lossAverage: only meanSquaredError and huber have one"));
   CHECK_THROWS_WITH(loss_of("meanSquaredError = void", ", lossAverage = \"batch\""),
                     Catch::Contains("lossAverage: 'batch' is not one of samples, values"));
+}
+
+TEST_CASE("the solver of a training has the file's network, made with its seed, and its loss") {
+  Training training = read(R"((
+network = (name = "net", layerType = (sequential = (layers = [
+  (name = "hidden", layerType = (linear = (outputSize = 4))), (name = "bend", layerType = (tanh = void))]))),
+loss = (name = "loss", layerType = (meanSquaredError = void)), solver = (solver = (adam = ()), baseLr = 0.1), seed = 7))");
+  dynamic::Backend const cpu{"cpu"};
+  auto solver = solver_of(cpu, training, Shape{3});
+  dynamic::SolverConfig config = training.solver;
+  config.network = training.network, config.objective = training.loss;
+  auto expected = dynamic::Solver::from_config(cpu, config, Shape{3}, 7);
+  std::vector<float> const x{1, 2, 3, -1, 0, 1}, t{0, 1, 0, 1, 1, 0, 1, 0};
+  for (int step = 0; step < 3; ++step) solver.train_minibatch(x, t), expected.train_minibatch(x, t);
+  CHECK(checkpoint_of(solver) == checkpoint_of(expected));
+  training.loss.reset();
+  CHECK(
+      contains(message<ConfigError>([&] { solver_of(cpu, training, Shape{3}); }), "no objective, which is the field"));
 }
 
 }  // namespace
