@@ -129,7 +129,8 @@ class Network {
   }
 
   /// Returns the first output for a minibatch, {batch, output_shape}, in this network's own workspace. Each input is an
-  /// argument; the last ones may be left out if only losses read them.
+  /// argument; the last ones may be left out if only losses read them. The result is a view, which the next call with
+  /// this workspace may overwrite or, for a larger batch, leave dangling: copy what has to last.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
     return infer(detail::all_samples<T>(x, more...), workspace_);
