@@ -1,5 +1,5 @@
-// Conversion of solvers to checkpoints and back, apart from network.cpp because programs that never train need none of
-// it.
+// Makes solvers of trainings and of checkpoints, and checkpoints of solvers, apart from network.cpp because programs
+// that never train need none of it.
 #include "weights.hpp"
 
 #include <coldpress/core/counted.hpp>
@@ -140,6 +140,13 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
   dynamic::Solver solver{std::move(layer), std::move(config)};
   restore(solver, checkpoint, buffers);
   return solver;
+}
+
+dynamic::Solver solver_of(dynamic::Backend const& backend, Training const& training, std::optional<Shape> input) {
+  dynamic::SolverConfig config = training.solver;
+  config.network = training.network;
+  config.objective = training.loss;
+  return dynamic::Solver::from_config(backend, std::move(config), input, training.seed);
 }
 
 void resume(dynamic::Solver& solver, Checkpoint const& checkpoint) {

@@ -100,11 +100,34 @@ class Guard {
     }
     if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text is not terminated");
     ++at_;
+    begin_value(start);  // a text may follow another one, as in C++
     value_ended_ = true;
   }
 
+  /// A value of the field that was named last begins here. The codec would only say which type it expected.
+  void begin_value(std::size_t start, std::string_view literal = {}) {
+    auto const field = std::exchange(field_, {});
+    if (field.name.empty()) return;
+    std::string const name{field.name};
+    if (field.type.isVoid() && literal != "void")
+      refuse(start, "'" + name + "' has no fields: write " + name + " = void");
+    if (!field.type.isStruct() || text_[start] == '(') return;
+    bool const is_choice = field.type.asStruct().getUnionFields().size() > 0;
+    refuse(start, "'" + name + "' has fields: write " + name +
+                      (is_choice ? " = (NAME = ...)" : " = (), with those that differ from their defaults"));
+  }
+
+  void expect_separator(std::size_t at, std::string const& next) const {
+    if (value_ended_) refuse(at, "a comma is missing before " + next);
+  }
+
+  void expect_no_value_missing() const {
+    if (!field_.name.empty()) refuse(at_, "'" + std::string{field_.name} + "' has no value");
+  }
+
   void open(char kind) {
-    if (value_ended_) refuse(at_, "a bracket cannot follow a value");
+    expect_separator(at_, "this bracket");
+    begin_value(at_);
     if (brackets_.size() == max_brackets) refuse(at_, "more than " + std::to_string(max_brackets) + " nested brackets");
     // The elements of a list have the list's type; next_ already holds the element type of a list.
     auto const type = !brackets_.empty() && brackets_.back().kind == '[' ? brackets_.back().fields : next_;
@@ -118,6 +141,7 @@ class Guard {
   void close(char kind) {
     if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')'))
       refuse(at_, "this bracket was not opened");
+    expect_no_value_missing();
     if (brackets_.size() == 1) given_ = std::move(brackets_.back().given);
     brackets_.pop_back();
     ++at_;
@@ -126,13 +150,16 @@ class Guard {
 
   /// Reading the entries takes much more memory than their text, so they are counted before.
   void comma() {
+    expect_no_value_missing();
     if (brackets_.empty() || ++brackets_.back().entries <= brackets_.back().most) return;
     refuse(at_, "more than " + std::to_string(brackets_.back().most) + " entries in a list");
   }
 
   void number() {
+    expect_separator(at_, "this number");
     value_ended_ = true;
     std::size_t const start = at_;
+    begin_value(start);
     while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' ||
                                   ((text_[at_] == '+' || text_[at_] == '-') && (text_[at_ - 1] | 0x20) == 'e')))
       ++at_;
@@ -151,15 +178,18 @@ class Guard {
   }
 
   void word() {
-    value_ended_ = true;
     std::size_t const start = at_;
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     auto const name = text_.substr(start, at_ - start);
+    expect_separator(start, "'" + std::string{name} + "'");
+    value_ended_ = true;
     auto after = at_;
     while (after < text_.size() && is_blank(text_[after])) ++after;
     if (brackets_.empty()) refuse(start, "the value must be in round brackets");
     if (name == "import" || name == "embed") refuse(start, "other files cannot be used here");
     if (after == text_.size() || text_[after] != '=') {
+      if (brackets_.back().kind == '(' && brackets_.back().fields && field_.name.empty())
+        refuse(start, "an = is missing after '" + std::string{name} + "'");
       static constexpr std::string_view literals[] = {"void", "true", "false", "inf", "nan"};
       if (enumerators_) {
         std::vector<std::string> known;
@@ -170,12 +200,14 @@ class Guard {
         refuse(start, "'" + std::string{name} + "' is not a value" +
                           suggestion(name, {std::begin(literals), std::end(literals)}));
       }
+      begin_value(start, name);
       return;
     }
 
     Bracket& bracket = brackets_.back();
     next_.reset();
     enumerators_.reset();
+    field_ = {};
     most_ = std::string_view::npos;
     if (!bracket.given.insert(name).second) refuse(start, "'" + std::string{name} + "' is given twice");
     if (!bracket.fields) return;
@@ -188,6 +220,7 @@ class Guard {
         bracket.member = name;
       }
       auto type = field->getType();
+      field_ = {name, type};
       bool const of_config = *bracket.fields == capnp::Schema::from<schema::LayerConfig>() ||
                              *bracket.fields == capnp::Schema::from<schema::SequentialConfig>();
       if (of_config && type.isList()) most_ = name == "layers" ? max_layers : max_entries;
@@ -213,13 +246,21 @@ class Guard {
       }
     }
     std::string const meant = suggestion(name, known);
-    constexpr std::size_t few = 20;
-    refuse(at, sentence + (!meant.empty() ? meant : known.size() <= few ? "; it has " + joined(known) : ""));
+    if (!meant.empty()) refuse(at, sentence + meant);
+    if (fields == capnp::Schema::from<schema::LayerConfig::LayerType>())
+      refuse(at, sentence + "; `coldpress layers` lists them all");
+    refuse(at, sentence + "; it has " + joined(known));
   }
+
+  struct Field {
+    std::string_view name;
+    capnp::Type type;
+  };
 
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Bracket> brackets_;
+  Field field_ = {};                              // whose value is expected next, if it has a name
   std::set<std::string_view> given_;              // at the root, when that is closed
   std::optional<capnp::StructSchema> next_;       // the type of what a following bracket holds
   std::optional<capnp::EnumSchema> enumerators_;  // the type of a following value that is an enumerator

@@ -107,9 +107,8 @@ bool run(Options const& options) {
   }
   dynamic::Backend const cpu{"cpu", {.threads = threads.workers()}};
   persist::Training config = persist::read_training(options.config);
-  config.solver.network = std::move(config.network);
-  config.solver.objective = std::move(config.loss);
-  auto solver = dynamic::Solver::from_config(cpu, config.solver, Shape{context}, options.seed);
+  config.seed = options.seed;
+  auto solver = persist::solver_of(cpu, config, Shape{context});
   return learn(
       solver, options, [&](std::string const& file) { solver.network().save(file); },
       [&](std::string const& file) {

@@ -13,11 +13,10 @@ using namespace coldpress;
 
 int main(int argc, char** argv) try {
   std::filesystem::path const config = argc > 1 ? argv[1] : "examples/configs/xor.capnp.txt";
-  auto training = persist::read_training(config.string());
+  auto const training = persist::read_training(config.string());
   auto const table = data::open(argc > 2 ? argv[2] : data::from_folder(config.parent_path().string(), training.data));
 
-  training.solver.network = training.network, training.solver.objective = training.loss;
-  auto solver = dynamic::Solver::from_config({}, training.solver, table.sample_shape, training.seed);
+  auto solver = persist::solver_of({}, training, table.sample_shape);
   data::Batches batches{table, training.batch, training.seed};
   for (Index epoch = 0; epoch < training.epochs; ++epoch) {
     for (auto const& batch : batches.epoch()) solver.train_minibatch(batch.samples, batch.targets);

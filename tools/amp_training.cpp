@@ -85,9 +85,8 @@ Checkpoint begin(AmpOptions const& options, Index delay, Index steps_per_epoch) 
 dynamic::Solver make_solver(AmpOptions const& options, Checkpoint const& run) {
   dynamic::Backend const backend = options.computing.open();
   if (!options.resume.empty()) return persist::solver_of(backend, run);
-  dynamic::SolverConfig config = run.solver;
-  config.network = run.model.config;
-  return dynamic::Solver::from_config(backend, config, {}, run.seed);
+  return persist::solver_of(backend,
+                            persist::Training{.network = run.model.config, .solver = run.solver, .seed = run.seed});
 }
 
 /// The root mean square of a sound in dB; nothing for silence.

@@ -201,10 +201,9 @@ dynamic::Solver make_solver(RunOptions const& options, Computing const& computin
   return with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
-        dynamic::SolverConfig config = run.solver;
-        config.network = run.model.config;
-        config.objective = run.loss;
-        return dynamic::Solver::from_config(backend, backend, std::move(config), sample, run.seed);
+        persist::Training const fresh{
+            .network = run.model.config, .loss = run.loss, .solver = run.solver, .seed = run.seed};
+        return persist::solver_of(backend, fresh, sample);
       },
       [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
 }

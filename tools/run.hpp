@@ -30,7 +30,7 @@ void add_run(CLI::App& command, RunOptions& options);
 /// --resume, MismatchError if config or options describe another run than the checkpoint, and what the readers throw.
 persist::Checkpoint read_run(RunOptions const& options, Files& files);
 
-/// The solver of the run, for samples of this shape. Throws what persist::solver_of and Solver::from_config throw.
+/// The solver of the run, for samples of this shape. Throws what persist::solver_of throws.
 dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, persist::Checkpoint const& run,
                             Shape sample);
 

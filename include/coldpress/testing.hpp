@@ -27,9 +27,11 @@ using Violations = std::vector<std::string>;
 inline void demand(bool holds, Violations& violations, std::string const& sentence) {
   if (!holds && violations.size() < 20) violations.push_back(sentence);
 }
+/// Nearly all laws examine a network with dense layers around the layer, to which shape and parameters belong.
 template <class Net>
 std::string place(Index batch) {
-  return " (sample " + to_string(Net::input_shape) + ", batch " + std::to_string(batch) + ")";
+  return " (in a network around the layer: sample " + to_string(Net::input_shape) + ", batch " + std::to_string(batch) +
+         ")";
 }
 
 /// A network with random parameters, the same for every backend. Values keep their magnitude from layer to layer, and
@@ -115,7 +117,7 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       double const numeric = difference(values[i]);
       demand(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-             "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
+             "gradient of " + of + ", value " + std::to_string(i) + ", is " + std::to_string(gradient[i]) +
                  ", but the central difference is " + std::to_string(numeric) + place<N>(batch));
     }
   };
@@ -124,7 +126,8 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
     if (N::weight(i).is_statistic()) continue;
     Slot const& slot = N::Training::memory.slots[static_cast<std::size_t>(N::Graph::weights[i])];
     auto const first = static_cast<std::size_t>(slot.offset), size = static_cast<std::size_t>(slot.size);
-    compare(network.parameters().subspan(first, size), workspace.gradients().subspan(first, size), "parameter");
+    compare(network.parameters().subspan(first, size), workspace.gradients().subspan(first, size),
+            "parameter " + std::string{std::string_view{N::weight_name(i)}});
   }
 }
 

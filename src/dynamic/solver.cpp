@@ -50,6 +50,22 @@ TrainingOptions options_of(SolverConfig const& config) {
   return options;
 }
 
+/// How many targets the loss compares with an output of this shape. Where it says how many values the output should
+/// have, the error also says how many there are.
+template <class Loss>
+Index target_size(Loss const& loss, Shape output) {
+  char const* sentence = nullptr;
+  Index needed = 0;
+  FirstRefusal const require{&sentence, &needed};
+  if constexpr (requires { loss.target_shape(output, require); }) {
+    static_cast<void>(loss.target_shape(output, require));
+    if (sentence != nullptr && needed != 0)
+      throw ShapeError{std::string{sentence} + ": expected " + std::to_string(needed) + ", got " +
+                       std::to_string(output.size())};
+  }
+  return loss.target_shape(output).size();
+}
+
 /// Checks the inputs that a container declares, which are the network's output and the targets.
 void check_declared(LayerConfig const& objective, Shape output, Index targets) {
   auto const* container = std::get_if<SequentialConfig>(&objective.layer_type);
@@ -222,13 +238,13 @@ Solver::Solver(Layer network, SolverConfig config)
     coldpress::with_context(
         [&] {
           Shape const shape = loss_input(*objective_, network_.output_shape());
-          target_size_ =
-              std::visit([&](auto const& loss) { return loss.target_shape(shape).size(); }, objective_->loss);
+          target_size_ = std::visit([&](auto const& loss) { return target_size(loss, shape); }, objective_->loss);
         },
         [&](Error& e) { e.in_layer(config_.objective->name); });
     check_declared(*config_.objective, network_.output_shape(), target_size_);
   } else if (!network_.executable().has_losses()) {
-    throw ConfigError{"solver: the config has no objective, and its network no loss"};
+    throw ConfigError{
+        "solver: the config has no objective, which is the field loss of a file, and its network has no loss"};
   }
   if (network_.learnable_weights_names().empty())
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};

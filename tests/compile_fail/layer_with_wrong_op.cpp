@@ -1,14 +1,18 @@
-// error: layer: it needs op(key), which returns a Pointwise operation, or join(), which returns one that Joins
+// error: the operation of op(key) lacks heavy, whether its code is long: static constexpr bool heavy = false
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;
 
 struct HalfOp {
-  static constexpr bool needs_input = false, heavy = false;
+  static constexpr bool needs_input = false;  // and nothing about heavy
   template <class T>
   T value(T x, Position) const {
     return x / 2;
-  }  // and no gradient
+  }
+  template <class T>
+  T gradient(T, T, Position) const {
+    return T{} + 0.5f;
+  }
 };
 struct Half {
   static constexpr std::string_view name = "half";

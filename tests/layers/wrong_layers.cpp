@@ -133,7 +133,8 @@ TEST_CASE("a wrong derivative is caught") {
   CHECK(mentions(violations, "but the central difference is"));
   violations.clear();
   test::gradient_law<Sequential<Linear{4}, WrongDerivative{}, Linear{2}>, Shape{3}>(2, 1, violations);
-  CHECK(mentions(violations, "gradient of parameter"));
+  CHECK(mentions(violations, "gradient of parameter linear1-0, value 0, is "));
+  CHECK(mentions(violations, "(in a network around the layer: sample {3}, batch 2)"));
 }
 
 TEST_CASE("a wrong derivative of a join is caught") {

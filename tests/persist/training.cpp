@@ -1,4 +1,4 @@
-#include <coldpress/persist/training.hpp>
+#include <coldpress/persist.hpp>
 
 #include "persist/files.hpp"
 
@@ -372,7 +372,16 @@ TEST_CASE("text that is no training is refused with line and column") {
   };
   for (auto const& [from, to, where, what] : {
            Wrong{"relu = void", "rleu = void", 0, "layerType has no field 'rleu'; did you mean 'relu'?"},
-           Wrong{"relu = void", "relu = 3", 7, "Type mismatch; expected Void."},
+           Wrong{"relu = void", "relu = 3", 7, "'relu' has no fields: write relu = void"},
+           Wrong{"relu = void", "relu = ()", 7, "'relu' has no fields: write relu = void"},
+           Wrong{"relu = void", "relu = \"\"", 7, "'relu' has no fields: write relu = void"},
+           Wrong{"relu = void", "relu = true", 7, "'relu' has no fields: write relu = void"},
+           Wrong{"relu = void", "huber = void", 8, "'huber' has fields: write huber = (), with those that differ"},
+           Wrong{"relu = void", "relu = ", 7, "'relu' has no value"},
+           Wrong{"outputSize = 128", "outputSize = , bias = ()", 13, "'outputSize' has no value"},
+           Wrong{"outputSize = 128", "outputSize = 128 bias = ()", 17, "a comma is missing before 'bias'"},
+           Wrong{"outputSize = 128", "outputSize = 128 129", 17, "a comma is missing before this number"},
+           Wrong{"relu = void", "dense = ()", 0, "layerType has no field 'dense'; `coldpress layers` lists them all"},
            Wrong{"relu = void", "relu = void, tanh = void", 13,
                  "'relu' is already chosen; 'tanh' would be a second one"},
            Wrong{"gaussian = (deviation = 0.01)", "glorot = void, xavier = void", 15, "'glorot' is already chosen"},
@@ -392,7 +401,10 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"seed = 42)", "seed = 42))", 10, "there is more after the end of the value"},
            Wrong{"relu = void", "\x01relu = void", 0, "a control character"},
            Wrong{"\"relu\"", "\"re\x7flu\"", 3, "a control character"},
-           Wrong{"= (name = \"loss\"", "= 0(name = \"loss\"", 3, "a bracket cannot follow a value"},
+           Wrong{"= (name = \"loss\"", "= 0(name = \"loss\"", 2, "'loss' has fields: write loss = ()"},
+           Wrong{"relu = void", "relu", 0, "an = is missing after 'relu'"},
+           Wrong{"(relu = void)", "void", 0, "'layerType' has fields: write layerType = (NAME = ...)"},
+           Wrong{"seed = 42)", "seed = 42 (3))", 10, "a comma is missing before this bracket"},
            Wrong{"relu = void", "relu = voyd", 7, "'voyd' is not a value"},
            Wrong{"(network", "network", 0, "the value must be in round brackets"},
        }) {
@@ -493,6 +505,24 @@ TEST_CASE("a mean squared error says in a file what it is the mean over: samples
                     Catch::Contains("lossAverage: only meanSquaredError and huber have one"));
   CHECK_THROWS_WITH(loss_of("meanSquaredError = void", ", lossAverage = \"batch\""),
                     Catch::Contains("lossAverage: 'batch' is not one of samples, values"));
+}
+
+TEST_CASE("the solver of a training has the file's network, made with its seed, and its loss") {
+  Training training = read(R"((
+network = (name = "net", layerType = (sequential = (layers = [
+  (name = "hidden", layerType = (linear = (outputSize = 4))), (name = "bend", layerType = (tanh = void))]))),
+loss = (name = "loss", layerType = (meanSquaredError = void)), solver = (solver = (adam = ()), baseLr = 0.1), seed = 7))");
+  dynamic::Backend const cpu{"cpu"};
+  auto solver = solver_of(cpu, training, Shape{3});
+  dynamic::SolverConfig config = training.solver;
+  config.network = training.network, config.objective = training.loss;
+  auto expected = dynamic::Solver::from_config(cpu, config, Shape{3}, 7);
+  std::vector<float> const x{1, 2, 3, -1, 0, 1}, t{0, 1, 0, 1, 1, 0, 1, 0};
+  for (int step = 0; step < 3; ++step) solver.train_minibatch(x, t), expected.train_minibatch(x, t);
+  CHECK(checkpoint_of(solver) == checkpoint_of(expected));
+  training.loss.reset();
+  CHECK(
+      contains(message<ConfigError>([&] { solver_of(cpu, training, Shape{3}); }), "no objective, which is the field"));
 }
 
 }  // namespace

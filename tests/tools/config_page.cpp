@@ -1,4 +1,4 @@
-// docs/config.md: its configs are read, its commands run, and it names every field.
+// docs/config.md: its configs are read, its commands run, its C++ is part of an example, and it names every field.
 #include "tools/command.hpp"
 #include "tools/page.hpp"
 
@@ -34,6 +34,8 @@ TEST_CASE("the configs and commands of docs/config.md go from nothing to a train
       REQUIRE(text.starts_with("# "));
       CHECK_NOTHROW(persist::read_training(folder.put(name, text)));
       ++configs;
+    } else if (language == "cpp") {
+      CHECK(contains(content(source_file("examples/xor.cpp")), text));
     } else {
       REQUIRE(language == "sh");
       std::string const command =

@@ -350,12 +350,13 @@ TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
   CHECK(contains(fails(with("tanh = void", "tahn = void"), csv), folder / "wrong" + ": line 3, column "));
   CHECK(contains(fails(with("outputSize = 16", "outputSize = 0"), csv),
                  folder / "wrong" + ": layer 'layers[0] fc1': outputSize: must be"));
-  CHECK(contains(fails(with("numClasses = 2", "numClasses = 3"), csv), "num_classes"));
+  CHECK(contains(fails(with("numClasses = 2", "numClasses = 3"), csv), "num_classes values: expected 3, got 2"));
   CHECK(
       contains(fails(with("tanh = void", "custom = (name = \"snake\")"), csv), folder / "wrong" + ": layer 'tanh': "));
   CHECK(contains(fails(with("tanh = void", "reshape = (shape = [1, 5])"), csv), folder / "wrong" + ": layer 'tanh': "));
   CHECK(fails(with("loss = (name = \"loss\", layerType = (negativeLogLikelihood = (numClasses = 2))),", ""), csv) ==
-        folder / "wrong" + ": solver: the config has no objective, and its network no loss");
+        folder / "wrong" +
+            ": solver: the config has no objective, which is the field loss of a file, and its network has no loss");
   CHECK(contains(fails(with("baseLr = 0.05", "baseLr = 1e38"), csv), "the loss of step "));
   CHECK(failure({"train", "--config", config, "--save", save}) == config + ": data: is missing");
   std::string const labels = "csv:" + folder.put("labels", "2,0,0\n1,0,0\n");

@@ -159,6 +159,16 @@ Custom custom_of(L const& layer, bool weights = true) {
   return custom;
 }
 
+/// What a config or a file can only have if it is built in.
+template <class L>
+concept NeverCustom = coldpress::Loss<L> || coldpress::Statistic<L>;
+template <NeverCustom L>
+Custom custom_of(L const&, bool = true) {
+  static_assert(!NeverCustom<L>,
+                "a config or a file cannot have a loss or a statistic of your own: use a network type");
+  return {};
+}
+
 /// The layer that the data describes. Fields that are missing are as in L{}. Throws ConfigError, which names the field,
 /// if L does not have a field or if its value is not possible.
 template <Described L>

@@ -77,7 +77,8 @@ class Layer {
   SharedTensor upload(SharedTensor const& tensor) const;
 
   /// The same for samples one after another, without tensors, for use where every nanosecond counts. `x` must exist
-  /// until backward.
+  /// until backward. The result is a view, as it is of predict and step: the next call may overwrite it or, for a
+  /// larger batch, leave it dangling. Copy what has to last.
   Values forward(Values x) {
     send_weights();
     kept_inputs_.clear();

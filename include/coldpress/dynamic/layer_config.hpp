@@ -118,8 +118,9 @@ struct LayerConfig {
 
   LayerConfig(std::string given_name, LayerType type);
   /// A custom layer.
-  template <coldpress::Layer L>
-  requires(!std::is_constructible_v<LayerType, L const&>) LayerConfig(std::string given_name, L const& layer)
+  template <class L>
+  requires(!std::is_constructible_v<LayerType, L const&> && (coldpress::Layer<L> || NeverCustom<L>))
+      LayerConfig(std::string given_name, L const& layer)
       : LayerConfig(std::move(given_name), custom_of(layer)) {}
   LayerConfig(LayerConfig const&);
   LayerConfig(LayerConfig&&) noexcept;

@@ -138,5 +138,10 @@ void register_layer() {
   register_type(L::name,
                 {.type = typeid(L), .source = Source<L>, .any_steps = LayerTraits<L>::any_steps, .make = make});
 }
+/// Does not compile, and says that a config has no losses and statistics of your own.
+template <NeverCustom L>
+void register_layer() {
+  custom_of(L{});
+}
 
 }  // namespace coldpress::dynamic

@@ -3,6 +3,8 @@
 
 #include <coldpress/core/layer.hpp>
 
+#include <utility>
+
 namespace coldpress::detail {
 
 template <class L>
@@ -40,6 +42,49 @@ constexpr char const* missing_in_loss() {
   }
 }
 
+/// What keeps Op, which op(key) of a layer returns, from being Pointwise; null: nothing does.
+template <class Op>
+constexpr char const* missing_in_operation() {
+  if constexpr (!requires(Op const& op, double x, Position at) {
+                  { op.value(x, at) } -> std::same_as<double>;
+                }) {
+    return "the operation of op(key) lacks value: template <class T> T value(T x, Position) const";
+  } else if constexpr (!requires(Op const& op, double x, Position at) {
+                         { op.gradient(x, x, at) } -> std::same_as<double>;
+                       }) {
+    return "the operation of op(key) lacks gradient: template <class T> T gradient(T x, T y, Position) const";
+  } else if constexpr (!requires {
+                         { Op::needs_input } -> std::convertible_to<bool>;
+                       }) {
+    return "the operation of op(key) lacks needs_input, whether its gradient reads x: static constexpr bool "
+           "needs_input = true";
+  } else if constexpr (!requires {
+                         { Op::heavy } -> std::convertible_to<bool>;
+                       }) {
+    return "the operation of op(key) lacks heavy, whether its code is long: static constexpr bool heavy = false";
+  } else {
+    return nullptr;
+  }
+}
+/// The same of the operation of join().
+template <class Op>
+constexpr char const* missing_in_join() {
+  if constexpr (!requires(Op const& op, double x) {
+                  { op.value(x, x) } -> std::same_as<double>;
+                }) {
+    return "the operation of join() lacks value: template <class T> T value(T a, T b) const";
+  } else if constexpr (!requires(Op const& op, double x) {
+                         { op.first(x, x) } -> std::same_as<double>;
+                         { op.second(x, x) } -> std::same_as<double>;
+                       }) {
+    return "the operation of join() lacks first or second, its derivatives: template <class T> T first(T a, T b) const";
+  } else if constexpr (!Joins<Op>) {
+    return "the operation of join() lacks needs_inputs or commutes: static constexpr bool commutes = true";
+  } else {
+    return nullptr;
+  }
+}
+
 /// What keeps L from being a part of a network; null: nothing does.
 template <class L>
 constexpr char const* missing_in() {
@@ -63,8 +108,14 @@ constexpr char const* missing_in() {
     return wrong_declaration<L>();
   } else if constexpr (!ViewLayer<L> && !PointwiseLayer<L> && !JoinLayer<L> &&
                        !requires(L const& layer, Anything const& any) { layer.forward(any, any); }) {
-    return "layer: it needs op(key), which returns a Pointwise operation, or join(), which returns one that Joins, or "
-           "is_view, or forward";
+    if constexpr (OneInput<L> && requires(L const& layer) { layer.op(0); }) {
+      return missing_in_operation<decltype(std::declval<L const&>().op(0))>();
+    } else if constexpr (ManyInputs<L> && requires(L const& layer) { layer.join(); }) {
+      return missing_in_join<decltype(std::declval<L const&>().join())>();
+    } else {
+      return "layer: it needs op(key), which returns a Pointwise operation, or join(), which returns one that Joins, "
+             "or is_view, or forward";
+    }
   } else {
     return nullptr;
   }

@@ -6,6 +6,7 @@
 #include <coldpress/dynamic/solver.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/persist/checkpoint.hpp>
+#include <coldpress/persist/training.hpp>
 
 namespace coldpress {
 namespace persist {
@@ -179,6 +180,10 @@ void resume(dynamic::Solver& solver, Checkpoint const& checkpoint);
 /// built in. Throws MismatchError if its optimizer is not, and as resume, dynamic::Layer::from_config and
 /// dynamic::Solver's constructor do.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
+/// A solver that begins the training: its network has new weights, made with the training's seed, and is trained for
+/// the training's loss. `input` is the shape of a sample, for a network that does not state it. Data, transforms and
+/// monitoring are left to the caller. Throws what dynamic::Solver::from_config throws.
+dynamic::Solver solver_of(dynamic::Backend const& backend, Training const& training, std::optional<Shape> input = {});
 
 }  // namespace persist
 

@@ -15,10 +15,11 @@
 
 namespace coldpress::persist {
 
+/// What a file describes; solver_of (persist/network.hpp) makes a solver of it.
 struct Training {
   dynamic::LayerConfig network = {"", dynamic::SequentialConfig{}};
   std::optional<dynamic::LayerConfig> loss = {};
-  dynamic::SolverConfig solver = {};  // without network and objective
+  dynamic::SolverConfig solver = {};  // without network and objective, which are network and loss
   std::string data = {};
   Index epochs = 1;
   Index batch = 64;

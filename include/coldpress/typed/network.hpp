@@ -18,8 +18,8 @@
 namespace coldpress {
 
 namespace detail {
-/// Asks the layer whose own code refuses its inputs, or runs the whole function, so that the compiler prints the call
-/// that is not a constant expression.
+/// Where a layer's own code refuses its inputs, calls that code, or else the whole function of the network, so that the
+/// compiler prints the call that is not a constant expression.
 template <bool by_layer, Sentence, class Net, Inputs in, int kind, int place>
 struct Refused {
   static constexpr bool again = true;
@@ -129,7 +129,8 @@ class Network {
   }
 
   /// Returns the first output for a minibatch, {batch, output_shape}, in this network's own workspace. Each input is an
-  /// argument; the last ones may be left out if only losses read them.
+  /// argument; the last ones may be left out if only losses read them. The result is a view, which the next call with
+  /// this workspace may overwrite or, for a larger batch, leave dangling: copy what has to last.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
     return infer(detail::all_samples<T>(x, more...), workspace_);
@@ -312,7 +313,7 @@ class Network {
   Transfer const& transfer() const { return transfer_; }
   /// Copies samples or targets to the network's GPU, where they stay as long as the returned object exists. forward,
   /// evaluate, train_minibatch and the others accept that object instead of values on the host, and then copy nothing.
-  /// What checks need to know of the values is found out here, once.
+  /// Whatever the checks need to know about the values is found out here, once.
   template <class X>
   auto upload(X const& x) const requires requires(Transfer const& on, std::span<T const> values) {
     on.upload(values);
@@ -520,8 +521,8 @@ requires(!(detail::compiles<Net, in> && detail::right_batch<BatchSize>)) class N
 
  private:
   static constexpr detail::Diagnosis said = detail::diagnosis_of<Net, in, detail::right_batch<BatchSize>>();
-  // These come last, since clang stops at the first that fails. The first is tentative, so that the compiler gives the
-  // reason and no second error.
+  // These come last, since clang stops at the first that fails. The first always holds: it only makes the compiler give
+  // the reason, without a second error.
   static_assert(
       __builtin_constant_p(detail::Refused<said.by_layer, said.text(), Net, in, said.kind, said.place>::again) || true);
 #if defined __clang__
