@@ -152,9 +152,20 @@ Message::Message(std::span<std::byte const> bytes) {
   reader_ = translated([&] { return kj::heap<capnp::FlatArrayMessageReader>(words, options); });
 }
 
+namespace {
+
+auto pointers_of(capnp::AnyPointer::Reader root) { return root.getAs<capnp::AnyStruct>().getPointerSection(); }
+
+}  // namespace
+
 bool Message::starts_with_struct() {
-  auto const pointers = root<capnp::AnyPointer>().getAs<capnp::AnyStruct>().getPointerSection();
+  auto const pointers = pointers_of(root<capnp::AnyPointer>());
   return pointers.size() > 0 && pointers[0].isStruct();
+}
+
+bool Message::starts_with_text() {
+  auto const pointers = pointers_of(root<capnp::AnyPointer>());
+  return pointers.size() > 0 && pointers[0].isList();
 }
 
 std::vector<std::byte> to_bytes(capnp::MessageBuilder& message) {

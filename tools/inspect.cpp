@@ -16,15 +16,18 @@ namespace {
 
 using persist::Checkpoint;
 using persist::Model;
+using persist::OtherKindError;
 using persist::Training;
 
 /// Reads a file of any of the three kinds. If all fail, throws the error of the kind that the file comes closest to.
 std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
+  std::optional<FormatError> no_model;
   try {
     return persist::read_model(path);
   } catch (ChecksumError const&) {
     throw;
-  } catch (FormatError const&) {
+  } catch (FormatError const& error) {
+    no_model = error;
   }
   std::optional<ChecksumError> damaged;
   try {
@@ -35,6 +38,8 @@ std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
   }
   try {
     return persist::read_training(path);
+  } catch (OtherKindError const&) {
+    throw *no_model;
   } catch (Error const&) {
     if (damaged) throw *damaged;
     throw;
