@@ -102,7 +102,8 @@ Conversion read_network(std::string const& path, LoadOptions const& options) {
   if (format == "rtneural") return {.model = read_rtneural(path, {.input = options.input})};
   if (format == "keras") return {.model = read_keras(path, {.input = options.input})};
   if (format == "onnx") return read_onnx(path, {.input = options.input});
-  if (format.empty()) return {.model = persist::read_model(path, options)};
+  // That of an array says what reads it.
+  if (format.empty() || format == "npy") return {.model = persist::read_model(path, options)};
   UnsupportedError error{"is " + std::string{format} +
                          ", which has only weights: read them into the network of a config, as coldpress convert "
                          "--config does"};

@@ -261,7 +261,7 @@ TEST_CASE("a file of another format is called what it is, with what reads it", "
         Case{words({24}) + R"({"w": {"dtype": "F32"}} )", "a .safetensors file",
              "coldpress convert --config reads such weights into the network of a config"},
         Case{words({'{'}) + '{' + std::string(130, ' '), "a .safetensors file", ""},  // the length is spelt "{"
-        Case{"\x93NUMPY\1\0"s, "an array of NumPy", "--data read samples"},
+        Case{"\x93NUMPY\1\0"s, "an array of NumPy", "coldpress data inspect npy:FILE shows it"},
         Case{"\x80\x02}q\0."s, "a pickle of Python", "save as .safetensors or .onnx"},
         Case{"\x89PNG\r\n\x1a\n\0"s, "a PNG picture", "--data read samples"},
         Case{"\xff\xd8\xff\xe0\0\x10JFIF"s, "a JPEG picture", ""}, Case{"RIFF\x24\0\0\0WAVEfmt "s, "a WAV file", ""},
