@@ -83,6 +83,8 @@ TEST_CASE("convert takes the shape of a sample for a config that declares none")
   CHECK(persist::read_model(c.juice).weights.size() == 4);
   CHECK(failure({"convert", c.caffe, c.juice, "--config", config})
             .starts_with(config + ": layer 'net': the config does not say the shape of its input"));
+  CHECK(failure({"convert", c.caffe, c.juice, "--config", config})
+            .ends_with("; --input gives the shape of a sample where the config does not"));
 }
 
 TEST_CASE("convert writes Mocha's weights, and reads them again") {
@@ -199,6 +201,11 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
   CHECK((contains(shown, "fc: linear  output_size 1") && contains(shown, "\nmetadata\n  author: me\n")));
   CHECK((contains(shown, "\nparameters\n  3\n") && contains(shown, "\nplan\n")));
   CHECK(output({"inspect", model, "--dot"}).starts_with("digraph network {"));
+  std::string const misnamed = folder.put("net.onnx", content(juice));
+  CHECK(failure({"convert", misnamed, again}) ==
+        misnamed + ": is a network of coldpress or Juice, not one of the format onnx; --from juice reads it");
+  output({"convert", misnamed, again, "--from", "juice"});
+  CHECK(content(again) == content(juice));
   output({"convert", juice, folder / "same", "--to", "onnx"});
   CHECK(content(folder / "same") == bytes);
   CHECK(contains(output({"convert", model, again}), "fc-0 from fc-0\nfc-0-bias from fc-0-bias\n"));
