@@ -54,7 +54,7 @@ Checkpoint read_checkpoint(std::string const& path) {
     auto const bytes = read_file(path, max_file);
     return translated([&] {
       Message message{bytes};
-      if (!message.starts_with_struct()) throw FormatError{"is a model, not a checkpoint"};
+      if (!message.starts_with_struct()) throw OtherKindError{"is a model, not a checkpoint"};
       auto const root = message.root<schema::Checkpoint>();
       if (!verify_checksum<schema::Checkpoint>(root))
         throw ChecksumError{"is not a checkpoint, or has lost its checksum"};

@@ -1,6 +1,9 @@
 // Counts the words of packed bytes before they are unpacked, and packs messages again.
 #include "message.hpp"
 
+#include "other_formats.hpp"
+#include "text.hpp"
+
 #include <capnp/any.h>
 #include <capnp/serialize-packed.h>
 
@@ -94,6 +97,15 @@ std::optional<std::uint64_t> packed_words(std::span<std::byte const> bytes) {
   return words;
 }
 
+/// Why bytes are no message, as the end of a sentence.
+std::string reason_of(std::span<std::byte const> bytes) {
+  std::string_view const begin{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  if (std::string const other = seems_to_be(begin, bytes.size()); !other.empty()) return other;
+  if (is_text(bytes)) return "; it seems to be text: if it is a config, persist::read_training and --config read it";
+  return ", or is cut short: its " + std::to_string(bytes.size()) +
+         " bytes match no segment table, neither plain nor packed";
+}
+
 }  // namespace
 
 void throw_translated(kj::Exception const& exception) {
@@ -130,8 +142,7 @@ Message::Message(std::span<std::byte const> bytes) {
     });
     words = words_;
   } else {
-    throw FormatError{"is not a Cap'n Proto message, or is cut short: its " + std::to_string(bytes.size()) +
-                      " bytes match no segment table, neither plain nor packed"};
+    throw FormatError{"is not a Cap'n Proto message" + reason_of(bytes)};
   }
 
   capnp::ReaderOptions options;
@@ -141,9 +152,20 @@ Message::Message(std::span<std::byte const> bytes) {
   reader_ = translated([&] { return kj::heap<capnp::FlatArrayMessageReader>(words, options); });
 }
 
+namespace {
+
+auto pointers_of(capnp::AnyPointer::Reader root) { return root.getAs<capnp::AnyStruct>().getPointerSection(); }
+
+}  // namespace
+
 bool Message::starts_with_struct() {
-  auto const pointers = root<capnp::AnyPointer>().getAs<capnp::AnyStruct>().getPointerSection();
+  auto const pointers = pointers_of(root<capnp::AnyPointer>());
   return pointers.size() > 0 && pointers[0].isStruct();
+}
+
+bool Message::starts_with_text() {
+  auto const pointers = pointers_of(root<capnp::AnyPointer>());
+  return pointers.size() > 0 && pointers[0].isList();
 }
 
 std::vector<std::byte> to_bytes(capnp::MessageBuilder& message) {

@@ -27,6 +27,8 @@ class Message {
   }
   /// Whether the first pointer of the root leads to a struct, as in a checkpoint, and not to a text, as in a model.
   bool starts_with_struct();
+  /// Whether it leads to a text, as in a model, and not to a struct or nowhere, as in a training without a network.
+  bool starts_with_text();
 
  private:
   kj::Array<capnp::word> words_;  // used if the bytes could not be read in place

@@ -85,7 +85,7 @@ Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
   return with_file(file, [&] {
     return translated([&] {
       Message message{bytes};
-      if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
+      if (message.starts_with_struct()) throw OtherKindError{"is a checkpoint or a training, not a model"};
       auto const root = message.root<schema::Layer>();
       bool const checksummed = verify_checksum<schema::Layer>(root);
       Model model = read_model(root, !checksummed && may_be_juice(root));

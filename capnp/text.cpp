@@ -3,6 +3,7 @@
 
 #include "config_tree.hpp"
 #include "message.hpp"
+#include "other_formats.hpp"
 #include "spelling.hpp"
 #include "stack.hpp"
 #include "values.hpp"
@@ -45,6 +46,7 @@ class Guard {
       if (is_control(c)) refuse(at_, "a control character");
       if (brackets_.empty() && seen_root_ && !is_blank(c) && c != '#')
         refuse(at_, "there is more after the end of the value");
+      if (c == '{' && !seen_root_) refuse_root(at_);
       if (c == '#') {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (c == '"') {
@@ -87,6 +89,10 @@ class Guard {
     auto const line = 1 + std::count(before.begin(), before.end(), '\n');
     auto const column = at - (before.rfind('\n') + 1) + 1;
     throw FormatError{"line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + sentence};
+  }
+  [[noreturn]] void refuse_root(std::size_t at) const {
+    std::string const other = seems_to_be(text_, text_.size());
+    refuse(at, "the value must be in round brackets" + (other.empty() ? ", as in (network = ...)" : other));
   }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 
@@ -134,7 +140,7 @@ class Guard {
     brackets_.push_back({kind, at_++, type, {}, {}, kind == '[' ? most_ : std::string_view::npos});
     next_.reset();
     most_ = std::string_view::npos;
-    if (!seen_root_ && kind != '(') refuse(at_ - 1, "the value must be in round brackets");
+    if (!seen_root_ && kind != '(') refuse_root(at_ - 1);
     seen_root_ = true;
   }
 
@@ -185,7 +191,7 @@ class Guard {
     value_ended_ = true;
     auto after = at_;
     while (after < text_.size() && is_blank(text_[after])) ++after;
-    if (brackets_.empty()) refuse(start, "the value must be in round brackets");
+    if (brackets_.empty()) refuse_root(start);
     if (name == "import" || name == "embed") refuse(start, "other files cannot be used here");
     if (after == text_.size() || text_[after] != '=') {
       if (brackets_.back().kind == '(' && brackets_.back().fields && field_.name.empty())

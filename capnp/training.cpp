@@ -36,6 +36,11 @@ Training read(schema::Training::Reader file, std::set<std::string> const& given)
   return training;
 }
 
+schema::Training::Reader root_of(Message& message) {
+  if (message.starts_with_text()) throw OtherKindError{"is a model, not a training"};
+  return message.root<schema::Training>();
+}
+
 Index read_size(char const* field, std::uint64_t size) {
   in_field(field, [&] { check_size(size); });
   return static_cast<Index>(size);
@@ -159,14 +164,15 @@ Training parse_training(std::span<std::byte const> bytes, std::string const& fil
                         std::vector<std::string> const& changes) {
   return with_file(file, [&] {
     return translated([&] {
-      if (!is_text(bytes) && changes.empty()) return read(Message{bytes}.root<schema::Training>(), {});
       capnp::MallocMessageBuilder message;
       std::set<std::string> given;
       if (is_text(bytes)) {
         given = parse_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()},
                            message.initRoot<schema::Training>());
       } else {
-        message.setRoot(Message{bytes}.root<schema::Training>());
+        Message file_message{bytes};
+        if (changes.empty()) return read(root_of(file_message), {});
+        message.setRoot(root_of(file_message));
       }
       auto root = message.getRoot<schema::Training>();
       for (std::string const& change : changes) given.insert(apply_change(root, change));

@@ -9,6 +9,7 @@
 
 #include "data/positioned_file.hpp"
 #include "data/zip_file.hpp"
+#include "other_formats.hpp"
 #ifdef COLDPRESS_CONVERT_KERAS
 #include "keras_file.hpp"
 #endif
@@ -20,21 +21,6 @@ namespace coldpress::convert {
 namespace {
 
 constexpr std::size_t most_read = 4096;
-constexpr std::string_view of_npy = "\x93NUMPY", of_hdf5 = "\x89HDF\r\n\x1a\n", of_zip = "PK\3\4",
-                           of_empty_zip = "PK\5\6";
-
-/// Whether a file begins with a length of 8 bytes and has a JSON header of that length.
-bool is_safetensors(std::string_view begin, std::uint64_t size) {
-  if (begin.size() < 10 || begin[8] != '{') return false;
-  std::uint64_t length = 0;
-  for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(begin[i]);
-  return length <= size - 8;
-}
-
-/// Whether a file begins as a pickle of protocol 2 to 5 does.
-bool is_pickle(std::string_view begin) {
-  return begin.size() > 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5;
-}
 
 bool has_model_of_keras([[maybe_unused]] std::string const& path) {
 #ifdef COLDPRESS_CONVERT_KERAS
@@ -56,8 +42,6 @@ std::string_view format_of_members(std::string const& path) {
 
 /// The format of a JSON object, by the first key that only one of the formats has. That key may come after the weights.
 std::string_view format_of_json(data::PositionedFile const& file, std::string bytes) {
-  if (auto const first = bytes.find_first_not_of(" \t\r\n"); first == std::string::npos || bytes[first] != '{')
-    return "";
   constexpr std::uint64_t most_searched = std::uint64_t{1} << 26;
   constexpr std::size_t piece = std::size_t{1} << 16;
   constexpr std::string_view of_rtneural = "\"in_shape\"", of_nam = "\"architecture\"";
@@ -80,13 +64,13 @@ std::string_view format_of_content(std::string const& path) {
     data::PositionedFile const file{path};
     std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), most_read)), '\0');
     file.read(0, std::as_writable_bytes(std::span{bytes}));
-    std::string_view const begin = bytes;
-    if (begin.starts_with(of_npy)) return "npy";
-    if (begin.starts_with(of_hdf5)) return has_model_of_keras(path) ? "keras" : "hdf5";
-    if (begin.starts_with(of_zip) || begin.starts_with(of_empty_zip)) return format_of_members(path);
-    if (is_safetensors(begin, file.size())) return "safetensors";
-    if (is_pickle(begin)) return "pickle";
-    return is_onnx(path) ? "onnx" : format_of_json(file, bytes);
+    persist::OtherFormat const* const found = persist::other_format(bytes, file.size());
+    if (!found) return "";
+    if (found->name == "hdf5") return has_model_of_keras(path) ? "keras" : "hdf5";
+    if (found->name == "zip") return format_of_members(path);
+    if (found->name == "json") return format_of_json(file, bytes);
+    constexpr std::string_view others[] = {"npy", "safetensors", "pickle", "onnx"};
+    return std::ranges::find(others, found->name) != std::end(others) ? found->name : "";
   } catch (Error const&) {
     return "";  // the reader of the format that the ending says will say what is wrong
   }
@@ -118,7 +102,8 @@ Conversion read_network(std::string const& path, LoadOptions const& options) {
   if (format == "rtneural") return {.model = read_rtneural(path, {.input = options.input})};
   if (format == "keras") return {.model = read_keras(path, {.input = options.input})};
   if (format == "onnx") return read_onnx(path, {.input = options.input});
-  if (format.empty()) return {.model = persist::read_model(path, options)};
+  // That of an array says what reads it.
+  if (format.empty() || format == "npy") return {.model = persist::read_model(path, options)};
   UnsupportedError error{"is " + std::string{format} +
                          ", which has only weights: read them into the network of a config, as coldpress convert "
                          "--config does"};

@@ -7,11 +7,11 @@
 #include "onnx_names.hpp"
 #include "onnx_operators.hpp"
 #include "onnx_patterns.hpp"
+#include "other_formats.hpp"
 #include "refusal.hpp"
 #include "weights.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <fstream>
 
@@ -259,13 +259,10 @@ bool has_onnx() { return true; }
 
 bool is_onnx(std::string const& path) {
   std::ifstream file{path, std::ios::binary};
-  std::array<unsigned char, 3> head{};
-  if (!file.read(reinterpret_cast<char*>(head.data()), head.size())) return false;
-  // A model begins with the version of the format, a number, and goes on with one of the fields of a model that have a
-  // length.
-  constexpr unsigned char version = 0x08, newest = 64;
-  constexpr std::array<unsigned char, 7> next{0x12, 0x1a, 0x22, 0x32, 0x3a, 0x42, 0x72};
-  return head[0] == version && head[1] >= 1 && head[1] < newest && std::ranges::find(next, head[2]) != next.end();
+  std::string head(3, '\0');
+  if (!file.read(head.data(), static_cast<std::streamsize>(head.size()))) return false;
+  persist::OtherFormat const* const found = persist::other_format(head, head.size());
+  return found && found->name == "onnx";
 }
 
 Conversion read_onnx(std::string const& path, OnnxOptions const& options) {

@@ -1,6 +1,7 @@
 // Reads both sounds, finds their delay, trains with checkpoints, and prints how close the model comes.
 #include "amp_training.hpp"
 
+#include "convert_formats.hpp"
 #include "ending.hpp"
 #include "solver_text.hpp"
 #include "writable.hpp"
@@ -121,6 +122,8 @@ void train_amp(AmpOptions const& options) {
   if (!options.best.empty()) files.writes("--keep-best", options.best);
   if (!options.html.empty()) files.writes("--html", options.html);
   if (!options.log.empty()) files.writes("--log", options.log);
+  for (auto const& [option, path] : {std::pair{"--save", options.save}, {"--keep-best", options.best}})
+    check_ending(option, path, {"juice", "nam"});
   files.check_writable();
 
   data::SignalPair signals;

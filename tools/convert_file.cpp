@@ -70,6 +70,45 @@ void report(Conversion const& conversion, Format const& to, ConvertOptions const
   if (to.name != "type" || type.writes_weights) report(conversion, to.name == "type" ? type.weights : options.output);
 }
 
+/// So that what is wrong with the config is not said of the weights.
+void check_config(std::string const& path, dynamic::LayerConfig const& config, std::optional<Shape> const& input) {
+  try {
+    static_cast<void>(dynamic::weights_of(config, input));
+  } catch (ConfigError& error) {
+    bool const open = !input && !dynamic::declares_input(config);
+    ConfigError here{error.sentence() +
+                     (open ? "; --input gives the shape of a sample where the config does not" : "")};
+    here.in_layer(error.layer()), here.in_field(error.field()), here.in_file(path);
+    throw here;
+  } catch (Error& error) {
+    error.in_file(path);
+    throw;
+  }
+}
+
+bool is_model(std::string const& path) {
+  try {
+    static_cast<void>(persist::read_model(path));
+    return true;
+  } catch (Error const&) {
+    return false;
+  }
+}
+
+/// Reads the network of INPUT. A file of coldpress whose ending is that of another format is not called damaged.
+Conversion read(Format const& from, ConvertOptions const& options, dynamic::LayerConfig config,
+                convert::Options const& how) {
+  try {
+    return from.read_network(options.input, std::move(config), how);
+  } catch (FormatError const&) {
+    if (from.name == "juice" || !is_model(options.input)) throw;
+    FormatError here{"is a network of coldpress or Juice, not one of the format " + from.name +
+                     "; --from juice reads it"};
+    here.in_file(options.input);
+    throw here;
+  }
+}
+
 void convert_network(Format const& from, Format const& to, ConvertOptions const& options) {
   if (from.weights_only && options.config.empty()) throw CLI::RequiredError("--config");
   if (!from.weights_only && !options.config.empty())
@@ -82,10 +121,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     how.input.emplace();
     std::copy(options.sample.begin(), options.sample.end(), how.input->extents);
   }
-  if (from.weights_only) {  // so that what is wrong with the config is not said of the weights
-    with_context([&] { static_cast<void>(dynamic::weights_of(config, how.input)); },
-                 [&](Error& error) { error.in_file(options.config); });
-  }
+  if (from.weights_only) check_config(options.config, config, how.input);
   if (!training.transforms.empty()) {
     try {
       data::check_fitted(training.transforms);
@@ -95,7 +131,7 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
       throw here;
     }
   }
-  Conversion conversion = from.read_network(options.input, std::move(config), how);
+  Conversion conversion = read(from, options, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
   if (how.input) {  // which no format may overlook
     auto& network = conversion.model.config;

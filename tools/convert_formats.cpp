@@ -1,4 +1,4 @@
-// The table of formats with their endings, readers, writers and the options that they take.
+// The tables of formats with their endings, readers, writers and the options that they take, and of other endings.
 #include "convert_formats.hpp"
 
 #include <coldpress/convert/caffe.hpp>
@@ -8,6 +8,11 @@
 #include <coldpress/convert/npz.hpp>
 #include <coldpress/convert/rtneural.hpp>
 #include <coldpress/convert/safetensors.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cctype>
 
 namespace coldpress::command {
 
@@ -104,6 +109,31 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen) {
       {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
          data::write_npy(path, array.extents, array.values);
        }}};
+}
+
+void check_ending(std::string const& option, std::string const& path, std::vector<std::string> const& names) {
+  static constexpr std::pair<std::string_view, std::string_view> without_networks[] = {
+      {".csv", "tables"},          {".tsv", "tables"},           {".txt", "texts"},
+      {".wav", "sounds"},          {".png", "pictures"},         {".jpg", "pictures"},
+      {".jpeg", "pictures"},       {".svg", "pictures"},         {".html", "pages"},
+      {".gz", "compressed files"}, {".pt", "models of PyTorch"}, {".pth", "models of PyTorch"}};
+  std::string lower = path;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string others;
+  std::vector<std::string> ours;
+  for (Format const& format : formats()) {
+    bool const is_ours = std::ranges::find(names, format.name) != names.end();
+    for (std::string const& ending : format.endings) {
+      if (is_ours) ours.push_back(ending);
+      if (!is_ours && lower.ends_with(ending)) others = "files of the format " + format.name;
+    }
+  }
+  for (auto const& [ending, kind] : without_networks)
+    if (others.empty() && lower.ends_with(ending)) others = kind;
+  if (others.empty()) return;
+  throw CLI::ValidationError(option, "'" + persist::printable(path) + "' ends as " + others +
+                                         " do; the network is saved as " + joined(ours) +
+                                         ", and coldpress convert makes other formats of that");
 }
 
 }  // namespace coldpress::command

@@ -46,4 +46,9 @@ struct Chosen {
 /// All formats. Their functions read `chosen`, and write into it what they learn.
 std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_shared<Chosen>());
 
+/// Throws CLI::ValidationError if a path at which a network is to be saved, in one of the formats that are called so,
+/// ends as files of another format do, or as those that hold no network, such as tables. Other endings, and none, are
+/// the user's choice.
+void check_ending(std::string const& option, std::string const& path, std::vector<std::string> const& names);
+
 }  // namespace coldpress::command

@@ -5,6 +5,7 @@
 #include "print.hpp"
 #include "solver_text.hpp"
 
+#include <coldpress/convert/format.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
@@ -16,25 +17,38 @@ namespace {
 
 using persist::Checkpoint;
 using persist::Model;
+using persist::OtherKindError;
 using persist::Training;
 
-/// Reads a file of any of the three kinds. If all fail, throws the error of the kind that the file comes closest to.
-std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
+struct Content {
+  std::variant<Model, Checkpoint, Training> file;
+  std::string_view format = {};  // if it is one of others, of which a network was read
+};
+
+/// Reads a file of any of the three kinds, or the network of another format. If all fail, throws the error of the kind
+/// that the file comes closest to.
+Content read_any(std::string const& path) {
+  std::optional<FormatError> no_model;
   try {
-    return persist::read_model(path);
+    return {persist::read_model(path)};
   } catch (ChecksumError const&) {
     throw;
-  } catch (FormatError const&) {
+  } catch (FormatError const& error) {
+    no_model = error;
   }
+  if (std::string_view const format = convert::format_of_content(path); !format.empty())
+    return {convert::read_network(path).model, format};
   std::optional<ChecksumError> damaged;
   try {
-    return persist::read_checkpoint(path);
+    return {persist::read_checkpoint(path)};
   } catch (ChecksumError const& error) {
     damaged = error;
   } catch (FormatError const&) {
   }
   try {
-    return persist::read_training(path);
+    return {persist::read_training(path)};
+  } catch (OtherKindError const&) {
+    throw *no_model;
   } catch (Error const&) {
     if (damaged) throw *damaged;
     throw;
@@ -113,15 +127,17 @@ dynamic::LayerConfig const& network(Checkpoint const& checkpoint) { return check
 dynamic::LayerConfig const& network(Training const& training) { return training.network; }
 
 void inspect(std::string const& path, bool dot) {
-  auto const file = read_any(path);
+  auto const [file, format] = read_any(path);
   if (dot) {
     auto const draw = [](auto const& content) { return dynamic::dot(network(content)); };
     return show(std::visit(draw, file));
   }
-  char const* kind = "a training";
+  std::string kind = "a training";
   if (std::holds_alternative<Checkpoint>(file)) kind = "a checkpoint, with a checksum";
   if (auto const* model = std::get_if<Model>(&file))
-    kind = model->checksummed ? "a network, with a checksum" : "a network, without a checksum";
+    kind = !format.empty()      ? "a network of the format " + std::string{format}
+           : model->checksummed ? "a network, with a checksum"
+                                : "a network, without a checksum";
   show(path + ": " + kind);
   show(std::visit([](auto const& content) { return text(content); }, file));
 }
@@ -130,8 +146,10 @@ void inspect(std::string const& path, bool dot) {
 
 void add_inspect(CLI::App& app) {
   auto const path = std::make_shared<std::string>();
-  auto* const command = app.add_subcommand(
-      "inspect", "Shows what a file holds: a network (even if its layers cannot run here), a training or a checkpoint");
+  auto* const command = app.add_subcommand("inspect",
+                                           "Shows what a file holds: a network (even if its layers cannot run here, "
+                                           "and also one of ONNX, Keras, RTNeural or "
+                                           "a .nam file), a training or a checkpoint");
   command->add_option("FILE", *path, "The file")->type_name("")->required();
   auto const dot = std::make_shared<bool>();
   command->add_flag("--dot", *dot, "Prints the network's plan as a graph for GraphViz, and nothing else");

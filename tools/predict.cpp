@@ -52,7 +52,16 @@ std::unique_ptr<data::Source> open_input(std::string const& input, persist::Mode
   if (input.starts_with("images:")) return data::open_samples(resized(input, model), reading);
   if (data::is_spec(input)) return data::open_samples(input, reading);
   if (data::is_picture_file(input)) return data::open_samples(resized("images:" + input + "?", model), reading);
-  return data::open_npy(input, {}, reading);
+  try {
+    return data::open_npy(input, {}, reading);
+  } catch (FormatError const& error) {
+    std::string const spec = input.ends_with(".npy") ? "" : data::spec_for(input);
+    if (spec.empty()) throw;
+    FormatError here{error.sentence() + "; did you mean '" + spec + "'" +
+                     (spec.starts_with("csv:") ? ", or '" + spec + "?targets=none' if it has no targets?" : "?")};
+    here.in_file(input);
+    throw here;
+  }
 }
 
 /// What the network's file says about samples. Targets, if there are any, do not matter; the others keep their places.

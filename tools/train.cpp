@@ -1,6 +1,7 @@
 // coldpress train: trains a network from a config, or from a checkpoint on, and saves it to a file.
 
 #include "commands.hpp"
+#include "convert_formats.hpp"
 #include "ending.hpp"
 #include "print.hpp"
 #include "ranks.hpp"
@@ -188,6 +189,8 @@ void train_on(Ranks const& ranks, Options options) {
   if (!outputs.log.empty()) files.writes("--log", outputs.log);
   if (!outputs.html.empty()) files.writes("--html", outputs.html);
   if (!outputs.tensorboard.empty()) files.writes_into("--tensorboard", outputs.tensorboard);
+  for (auto const& [option, path] : {std::pair{"--save", outputs.save}, {"--keep-best", outputs.best}})
+    check_ending(option, path, {"juice"});
   files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_all(options, run);
@@ -298,7 +301,7 @@ void add_train(CLI::App& app) {
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
   add_run(*command, run);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec)->group(of_data);
-  command->add_option("--save", options->outputs.save, "File for the trained network")
+  command->add_option("--save", options->outputs.save, "File for the trained network, .juice")
       ->type_name(file)
       ->required()
       ->group(of_files);

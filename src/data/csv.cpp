@@ -96,6 +96,15 @@ std::size_t column_called(std::string const& wanted, CsvRows const& rows) {
   throw ConfigError{"has no column " + printable(wanted) + "; it has " + known};
 }
 
+/// What to say of a table of one column whose fields seem to be separated otherwise.
+std::string other_delimiter(CsvRows const& rows) {
+  auto const at = rows.first_field().find_first_of(";\t|");
+  if (at == std::string_view::npos) return "";
+  char const found = rows.first_field()[at];
+  std::string const name = found == '\t' ? "tab" : std::string{found};
+  return "; if a " + name + " separates its fields, add the option delimiter=" + name;
+}
+
 /// What the columns of a table are.
 struct Columns {
   std::vector<std::size_t> samples, targets;
@@ -130,7 +139,7 @@ struct Columns {
     for (std::size_t i = 0; i < used.size(); ++i)
       if (!used[i]) samples.push_back(i);
     if (samples.empty() && rows.columns() == 1 && !targets.empty())
-      rows.file().malformed("has one column, expected a target and at least one feature");
+      rows.file().malformed("has one column, expected a target and at least one feature" + other_delimiter(rows));
     if (samples.empty()) throw ConfigError{"has no column left for the samples"};
   }
 };
@@ -151,6 +160,8 @@ CsvDialect dialect_of(SpecOptions const& options) {
   else
     dialect.delimiter = delimiter[0];
   if (options.has("header")) dialect.header = options.flag("header", false);
+  if (!options.has("label")) dialect.class_option = "label";
+  dialect.ignore_option = "ignore";
   dialect.doubt = "; if this line has the names of the columns, add the option header=1";
   return dialect;
 }

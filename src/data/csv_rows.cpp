@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{1} << 24;
 constexpr std::size_t most_text = std::size_t{1} << 33;
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 std::string_view trimmed(std::string_view text) {
   auto const first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -126,6 +128,18 @@ void CsvRows::split(std::string_view text) {
   }
 }
 
+std::string CsvRows::options_for_text(std::size_t column) const {
+  if (dialect_.ignore_option.empty()) return "";
+  bool const plain = !names_.empty() && !names_[column].empty() && names_[column].size() <= 40 &&
+                     std::ranges::all_of(names_[column], [](char c) { return is_letter(c) || c == '_'; });
+  std::string const name = plain ? names_[column] : std::to_string(column + 1);
+  auto const option = [&](std::string_view of) { return std::string{of} + "=" + name; };
+  std::string const classes = dialect_.class_option.empty()
+                                  ? "the option "
+                                  : "the option " + option(dialect_.class_option) + " makes classes of texts, and ";
+  return "; " + classes + option(dialect_.ignore_option) + " leaves the column out";
+}
+
 std::string_view CsvRows::text(std::size_t column) const {
   if (fields_[column].empty()) malformed(column, "the field is empty");
   return fields_[column];
@@ -136,7 +150,10 @@ float CsvRows::number(std::size_t column) const {
   CsvNumber const number = parse_number(field);
   if (number.kind == CsvNumber::none) {
     bool const doubtful = number_ == 1 && in_doubt_;
-    malformed(column, printable(field) + " is not a number" + (doubtful ? std::string{dialect_.doubt} : ""));
+    malformed(column, printable(field) + " is not a number" +
+                          (doubtful              ? std::string{dialect_.doubt}
+                           : is_letter(field[0]) ? options_for_text(column)
+                                                 : ""));
   }
   if (number.kind == CsvNumber::beyond) malformed(column, printable(field) + " is not a finite float");
   return number.value;

@@ -18,6 +18,8 @@ struct CsvDialect {
   char delimiter = ',';
   std::optional<bool> header = {};  // whether the first line has names; by default if none of its fields is a number
   std::string_view doubt = {};      // said in errors about a first line of numbers and texts that is taken for a row
+  /// The options that take a column with texts, which errors about a text in place of a number name.
+  std::string_view class_option = {}, ignore_option = {};
 };
 
 struct CsvNumber {
@@ -34,6 +36,8 @@ class CsvRows {
   CsvRows(std::string const& path, ReadOptions options, CsvDialect dialect);
   CsvRows(CsvRows const&) = delete;
 
+  /// The first field of the first line.
+  std::string_view first_field() const { return names_.empty() ? fields_[0] : std::string_view{names_[0]}; }
   std::vector<std::string> const& names() const { return names_; }  // of the columns; empty if there is no header
   std::size_t columns() const { return columns_; }
   /// Whether the first line has numbers and texts, and it was not said whether it has names. It is taken for a row.
@@ -48,6 +52,7 @@ class CsvRows {
   InputFile const& file() const { return source_; }
 
  private:
+  std::string options_for_text(std::size_t column) const;
   bool next_line();
   std::optional<std::string_view> read_line();
   void split(std::string_view line);

@@ -19,6 +19,7 @@ struct Format {
   std::vector<SpecHelp::Option> options;
   std::vector<std::string> (*files)(std::vector<std::string> const& paths);
   Opened (*open)(Request const&);
+  std::string_view ending = {};  // that the name of a file has which is of this format and of no other
 };
 
 std::vector<std::string> themselves(std::vector<std::string> const& paths) { return paths; }
@@ -101,7 +102,8 @@ std::span<Format const> formats() {
         {"delimiter", "the character between fields, or tab; default: a comma"},
         classes},
        themselves,
-       open_csv},
+       open_csv,
+       ".csv"},
       {"npy",
        "X,Y",
        1,
@@ -109,7 +111,8 @@ std::span<Format const> formats() {
        "two arrays, {N, ...} samples and {N} or {N, ...} targets, read as they are needed; without targets: npy:X",
        {},
        themselves,
-       open_npy_files},
+       open_npy_files,
+       ".npy"},
       {"npz",
        "FILE",
        1,
@@ -118,7 +121,8 @@ std::span<Format const> formats() {
        {{"x", "the array of the samples, {N, ...}; default: x"},
         {"y", "the array of the targets, {N} or {N, ...}; default: y"}},
        themselves,
-       open_npz_file},
+       open_npz_file,
+       ".npz"},
       {"hdf5",
        "FILE,...",
        1,
@@ -129,7 +133,8 @@ std::span<Format const> formats() {
         {"block", "samples that are read together; default: whole chunks, about 1 MiB"},
         {"shuffle", "samples that are shuffled together; default: as many as fit in 32 MiB"}},
        files_and_lists,
-       open_hdf5_files},
+       open_hdf5_files,
+       ".h5"},
       {"sound",
        "INPUT,OUTPUT",
        2,
@@ -215,7 +220,9 @@ Spec parse(std::string const& spec) {
                         std::to_string(format.most) + ", as in " + usage};
     return parsed;
   }
-  throw ConfigError{"the data '" + spec + "' is not one of " + known};
+  std::string const meant = spec_for(spec);
+  throw ConfigError{"the data '" + spec + "' is not one of " + known +
+                    (meant.empty() ? "" : "; did you mean '" + meant + "'?")};
 }
 
 Opened opened(std::string const& spec, ReadOptions reading, bool samples_alone = false) {
@@ -247,6 +254,13 @@ bool is_spec(std::string const& text) {
   return std::ranges::any_of(formats(), [&](Format const& format) {
     return text.starts_with(format.name) && text.substr(format.name.size()).starts_with(':');
   });
+}
+
+std::string spec_for(std::string const& text) {
+  std::string_view const path = std::string_view{text}.substr(0, begin_of_options(text));
+  auto const fits = [&](Format const& format) { return !format.ending.empty() && path.ends_with(format.ending); };
+  auto const found = std::ranges::find_if(formats(), fits);
+  return is_spec(text) || found == formats().end() ? "" : std::string{found->name} + ":" + text;
 }
 
 std::vector<std::string> files_of(std::string const& spec) {

@@ -82,11 +82,31 @@ TEST_CASE("several columns of targets, by name or number, in their order") {
   CHECK(read("a,b,c\n1,2,3\n", "?ignore=a").targets == Values{2});
 }
 
+/// What is said of a text in a column in place of a number.
+std::string for_texts(std::string const& column) {
+  return "; the option label=" + column + " makes classes of texts, and ignore=" + column + " leaves the column out";
+}
+
+TEST_CASE("a text in place of a number is told the options for texts, and one column those of a delimiter") {
+  CHECK(refusal("kind,a\ncat,1\n", "") == "line 2, column 1 ('kind'): 'cat' is not a number" + for_texts("kind"));
+  CHECK(read("kind,a\ncat,1\n", "?label=kind").classes == Names{"cat"});
+  CHECK(refusal("y,a b\n1,cat\n", "") == "line 2, column 2 ('a b'): 'cat' is not a number" + for_texts("2"));
+  CHECK(read("y,a b,c\n1,cat,2\n", "?ignore=2").samples == Values{2});
+  CHECK(refusal("kind,a\ncat,dog\n", "?label=kind") ==
+        "line 2, column 2 ('a'): 'dog' is not a number; the option ignore=a leaves the column out");
+  CHECK(refusal("1,2\n3,0x4\n", "") == "line 2, column 2: '0x4' is not a number");  // no text
+  std::string const one = "has one column, expected a target and at least one feature";
+  CHECK(refusal("1\n2\n", "") == one);
+  CHECK(refusal("1;2;3\n", "") == one + "; if a ; separates its fields, add the option delimiter=;");
+  CHECK(refusal("a;b\n1;2\n", "") == one + "; if a ; separates its fields, add the option delimiter=;");
+  CHECK(refusal("a\tb\n1\t2\n", "") == one + "; if a tab separates its fields, add the option delimiter=tab");
+}
+
 TEST_CASE("the header may be asked for or denied") {
   CHECK(read("1,2\n3,4\n", "?header=1").samples == Values{4});
   CHECK(read("1,2\n3,4\n", "?header=0").samples == Values{2, 4});
   CHECK(read("a,b\n3,4\n", "?header=1&label=a").targets == Values{3});
-  CHECK(refusal("a,b\n3,4\n", "?header=0") == "line 1, column 1: 'a' is not a number");
+  CHECK(refusal("a,b\n3,4\n", "?header=0") == "line 1, column 1: 'a' is not a number" + for_texts("1"));
   CHECK(read("x,1\ny,2\n", "?label=1&header=0").classes == Names{"x", "y"});
   CHECK(refusal("1,2\n", "?header=1") == "has no row of numbers");
   CHECK(message<ConfigError>([] { read("1,2\n", "?header=yes"); }) == "the option header is 'yes', expected 1 or 0");
@@ -104,7 +124,7 @@ TEST_CASE("a first line of names and numbers is not taken for a row in silence")
   CHECK(named.classes == Names{"a", "b"});
   CHECK(read(years, "?label=1&header=0").size() == 4);
   // Later lines are no names.
-  CHECK(refusal("1,2\nx,3\n", "") == "line 2, column 1: 'x' is not a number");
+  CHECK(refusal("1,2\nx,3\n", "") == "line 2, column 1: 'x' is not a number" + for_texts("1"));
   CHECK(read("c,1\na,2\nb,3\n", "?label=1").size() == 3);  // each label is there once
 }
 
@@ -135,7 +155,7 @@ TEST_CASE("quotes within a field are doubled") {
 TEST_CASE("missing values are refused with their row and column, unless the column is ignored") {
   CHECK(refusal("a,b,c\n1,2,3\n4,,6\n", "") == "line 3, column 2 ('b'): the field is empty");
   CHECK(refusal("a,b,c\n1,2,3\n4,\"\",6\n", "") == "line 3, column 2 ('b'): the field is empty");
-  CHECK(refusal("a,b,c\n1,2,3\n4,NA,6\n", "") == "line 3, column 2 ('b'): 'NA' is not a number");
+  CHECK(refusal("a,b,c\n1,2,3\n4,NA,6\n", "") == "line 3, column 2 ('b'): 'NA' is not a number" + for_texts("b"));
   CHECK(refusal("a,b,c\n1,2,3\n4,nan,6\n", "") == "line 3, column 2 ('b'): 'nan' is not a finite float");
   CHECK(refusal("a,b,c\n1,2,x\n4,5,\n", "?label=c") == "line 3, column 3 ('c'): the field is empty");
   CHECK(read("a,b,c\n1,2,3\n4,,6\n", "?ignore=b").samples == Values{3, 6});

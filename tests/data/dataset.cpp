@@ -220,6 +220,20 @@ TEST_CASE("an unknown spec is told the known ones") {
               "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,..., sound:INPUT,OUTPUT, text:FILE");
 }
 
+TEST_CASE("a file without a format is told the one that its name says") {
+  for (auto const& [text, meant] : {std::pair{"a.csv", "csv:a.csv"},
+                                    {"d/a.csv?label=x.y", "csv:d/a.csv?label=x.y"},
+                                    {"x.npy", "npy:x.npy"},
+                                    {"x.npz", "npz:x.npz"},
+                                    {"x.h5", "hdf5:x.h5"}}) {
+    CHECK(spec_for(text) == meant);
+    CHECK(message<ConfigError>([&, name = text] {
+            open(name);
+          }).ends_with(std::string{", text:FILE; did you mean '"} + meant + "'?"));
+  }
+  for (char const* text : {"", "a", "a.bin", "csv:a.csv", ".csv/a", "a?b=c.csv"}) CHECK(spec_for(text).empty());
+}
+
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {
   CHECK_NOTHROW(check(counting(3)));
   Dataset broken = counting(3);

@@ -1,4 +1,5 @@
 #include <coldpress/persist/checkpoint.hpp>
+#include <coldpress/persist/training.hpp>
 
 #include "persist/files.hpp"
 
@@ -30,14 +31,20 @@ TEST_CASE("a checkpoint comes back from its file") {
   }
 }
 
-TEST_CASE("models and checkpoints are not taken for each other") {
+TEST_CASE("models, checkpoints and trainings are not taken for each other") {
   TemporaryFolder folder;
   write_checkpoint(folder / "run.checkpoint", sample());
   write_model(folder / "net.juice", small_model());
-  CHECK(contains(message<FormatError>([&] { read_model(folder / "run.checkpoint"); }),
+  CHECK(contains(message<OtherKindError>([&] { read_model(folder / "run.checkpoint"); }),
                  "run.checkpoint: is a checkpoint or a training, not a model"));
-  CHECK(contains(message<FormatError>([&] { read_checkpoint(folder / "net.juice"); }),
+  CHECK(contains(message<OtherKindError>([&] { read_checkpoint(folder / "net.juice"); }),
                  "net.juice: is a model, not a checkpoint"));
+  for (std::vector<std::string> const& changes : {std::vector<std::string>{}, {"epochs=2"}})
+    CHECK(contains(message<OtherKindError>([&] { read_training(folder / "net.juice", changes); }),
+                   "net.juice: is a model, not a training"));
+  // A message without a network is no model either.
+  folder.put("bare", capnp("encode --packed", "capnp/coldpress.capnp", "(data = \"mnist:digits\")", "Training"));
+  CHECK(contains(message<ConfigError>([&] { read_training(folder / "bare"); }), "bare: network: is missing"));
 }
 
 TEST_CASE("a checkpoint without its checksum is damaged") {

@@ -1,5 +1,6 @@
 // Files that are cut, flipped, forged or written by a process that is killed. All of it is for sanitizers too.
 #include <coldpress/persist/checkpoint.hpp>
+#include <coldpress/persist/training.hpp>
 
 #include "persist/files.hpp"
 #include "support/guarded.hpp"
@@ -206,7 +207,7 @@ TEST_CASE("forged messages are refused before they cost anything", "[hostile]") 
   };
   CHECK(contains(refused(""), "is empty"));
   CHECK(contains(
-      refused("not a message"),
+      refused("not a messag\x01"),
       "is not a Cap'n Proto message, or is cut short: its 13 bytes match no segment table, neither plain nor packed"));
   CHECK(contains(refused(std::string(1000, '\xff')), "is not a Cap'n Proto message"));
   // Segment tables: 2^32 segments, one of 2^32 - 1 words, 512 segments of which the sum is right.
@@ -239,6 +240,59 @@ TEST_CASE("forged messages are refused before they cost anything", "[hostile]") 
   std::string circle =
       words({std::uint64_t{10} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(1, 1, 6), 0, 4 /* sequential */, 0});
   CHECK(contains(refused(circle + words({0, 0, 0, 0})), ""));
+}
+
+TEST_CASE("a file of another format is called what it is, with what reads it", "[hostile]") {
+  using namespace std::string_literals;
+  constexpr char const* networks = "convert::read_network and coldpress convert read such networks";
+  auto const model = [](std::string const& bytes) { return message<FormatError>([&] { parse(bytes); }); };
+  auto const training = [](std::string const& bytes) {
+    return message<FormatError>([&] { static_cast<void>(parse_training(bytes_of(bytes), "test")); });
+  };
+  struct Case {
+    std::string bytes;
+    char const *is, *read;
+  };
+  for (auto const& [bytes, is, read] :
+       {Case{"\x08\x07\x12\x07pytorch"s, "an ONNX model", networks},
+        Case{"\x89HDF\r\n\x1a\n\0\0"s, "an HDF5 file", "--data hdf5: samples"},
+        Case{"PK\3\4\0\0"s, "a zip file, as .keras, .npz and .pt files are", "--config weights in .npz files"},
+        Case{"PK\5\6\0\0"s, "a zip file", ""},
+        Case{words({24}) + R"({"w": {"dtype": "F32"}} )", "a .safetensors file",
+             "coldpress convert --config reads such weights into the network of a config"},
+        Case{words({'{'}) + '{' + std::string(130, ' '), "a .safetensors file", ""},  // the length is spelt "{"
+        Case{"\x93NUMPY\1\0"s, "an array of NumPy", "coldpress data inspect npy:FILE shows it"},
+        Case{"\x80\x02}q\0."s, "a pickle of Python", "save as .safetensors or .onnx"},
+        Case{"\x89PNG\r\n\x1a\n\0"s, "a PNG picture", "--data read samples"},
+        Case{"\xff\xd8\xff\xe0\0\x10JFIF"s, "a JPEG picture", ""}, Case{"RIFF\x24\0\0\0WAVEfmt "s, "a WAV file", ""},
+        Case{"\x1f\x8b\x08\0"s, "a file that gzip compressed", "gunzip unpacks it"}}) {
+    INFO(is);
+    std::string const end = std::string{"is not a Cap'n Proto message; it seems to be "} + is;
+    for (std::string const& said : {model(bytes), training(bytes)}) {
+      INFO(said);
+      CHECK((contains(said, end) && contains(said, read)));
+    }
+  }
+  // Texts, in which a config is looked for.
+  for (auto const& [text, is, read] :
+       {Case{" \n {\"version\": \"0.5.4\", \"weights\": [1]}", "JSON, as .nam files and models of RTNeural are",
+             networks},
+        Case{"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS", "git lfs pull"},
+        Case{"<!DOCTYPE html>", "a page of HTML or XML", "nothing here reads it"}}) {
+    std::string const seems = std::string{"; it seems to be "} + is + ": ";
+    INFO(is);
+    CHECK((contains(model(text), "is not a Cap'n Proto message" + seems) && contains(model(text), read)));
+    CHECK(
+        (contains(training(text), ": the value must be in round brackets" + seems) && contains(training(text), read)));
+  }
+  CHECK(contains(training(" \n {\"a\": [1]}"), "line 2, column 2: the value must be in round brackets"));
+  CHECK(contains(training("hello\n"), "line 1, column 1: the value must be in round brackets, as in (network = ...)"));
+  for (std::string const text : {"hello\n", "(network = (layerType = (relu = void)))", "# A config.\n(data = \"\")"})
+    CHECK(contains(model(text), "it seems to be text: if it is a config, persist::read_training and --config read it"));
+  // What only begins alike.
+  for (std::string const& other :
+       {"\x08\x07\x13"s, "PK\1\2\0"s, words({1u << 20}) + "{\1", "\x80\x06\1"s, "RIFF\1WAVE"s})
+    CHECK(contains(model(other), ", or is cut short: its "));
 }
 
 TEST_CASE("a message whose parts refer to the same data again and again is refused", "[hostile]") {

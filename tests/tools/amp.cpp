@@ -180,6 +180,11 @@ TEST_CASE("what makes no pair is said before anything is written") {
     CHECK_FALSE(std::filesystem::exists(recording.save));
     return result.err;
   };
+  for (std::string const option : {"--save", "--keep-best"}) {
+    CHECK(contains(said(recording.with({option, recording.folder / "my.wav"}), 2),
+                   "my.wav' ends as sounds do; the network is saved as .juice, .nam, and coldpress convert"));
+  }
+  CHECK(contains(said(recording.with({"--save", recording.in}), 2), "would overwrite"));
   auto const arguments = recording.with({"--output", other});
   CHECK(contains(said(arguments), "in.wav has 48,000 Hz"));
   data::write_sound(other, {48000, 1, std::vector<float>(12000)});

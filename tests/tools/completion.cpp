@@ -90,7 +90,7 @@ TEST_CASE("zsh accepts its script") {
   std::string const script = output({"completion", "zsh"});
   CHECK(script.starts_with("#compdef coldpress\n"));
   CHECK(contains(script, "'--validate[Fraction of the data to hold out"));
-  CHECK(contains(script, "'--save[File for the trained network]:FILE:_files'"));
+  CHECK(contains(script, "'--save[File for the trained network, .juice]:FILE:_files'"));
   CHECK(contains(script, "'*:SPEC:_coldpress_data'"));
   CHECK(contains(script, "if compset -P '(npy|hdf5|sound):'"));
   if (std::system("command -v zsh > /dev/null") != 0) {

@@ -83,6 +83,8 @@ TEST_CASE("convert takes the shape of a sample for a config that declares none")
   CHECK(persist::read_model(c.juice).weights.size() == 4);
   CHECK(failure({"convert", c.caffe, c.juice, "--config", config})
             .starts_with(config + ": layer 'net': the config does not say the shape of its input"));
+  CHECK(failure({"convert", c.caffe, c.juice, "--config", config})
+            .ends_with("; --input gives the shape of a sample where the config does not"));
 }
 
 TEST_CASE("convert writes Mocha's weights, and reads them again") {
@@ -191,9 +193,19 @@ TEST_CASE("convert writes ONNX models, and says what they cannot hold") {
   net.transforms = {data::Scale{2, 1}};
   net.metadata = {{"author", "me"}};
   persist::write_model(juice, net);
-  CHECK(output({"convert", juice, model}) == "note: " + model +
-                                                 " cannot hold the transforms of samples\n" + model + ": 3 parameters\n");
-  std::string const bytes = content(model);
+  CHECK(output({"convert", juice, model}) ==
+        "note: " + model + " cannot hold the transforms of samples\n" + model + ": 3 parameters\n");
+  std::string const bytes = content(model), shown = output({"inspect", model});
+  INFO(shown);
+  CHECK(shown.starts_with(model + ": a network of the format onnx\n"));
+  CHECK((contains(shown, "fc: linear  output_size 1") && contains(shown, "\nmetadata\n  author: me\n")));
+  CHECK((contains(shown, "\nparameters\n  3\n") && contains(shown, "\nplan\n")));
+  CHECK(output({"inspect", model, "--dot"}).starts_with("digraph network {"));
+  std::string const misnamed = folder.put("net.onnx", content(juice));
+  CHECK(failure({"convert", misnamed, again}) ==
+        misnamed + ": is a network of coldpress or Juice, not one of the format onnx; --from juice reads it");
+  output({"convert", misnamed, again, "--from", "juice"});
+  CHECK(content(again) == content(juice));
   output({"convert", juice, folder / "same", "--to", "onnx"});
   CHECK(content(folder / "same") == bytes);
   CHECK(contains(output({"convert", model, again}), "fc-0 from fc-0\nfc-0-bias from fc-0-bias\n"));
@@ -246,6 +258,10 @@ TEST_CASE("convert reads and writes networks of .nam files, and says what anothe
   CHECK(output({"convert", file, juice}) == juice + ": 2 parameters\n");
   CHECK(contains(output({"inspect", juice}),
                  "\nmetadata\n  name: A\n  sample_rate: 48000\n  loudness: -18.5\n  nam_version: 0.5.4\n"));
+  std::string const shown = output({"inspect", file});
+  CHECK(shown.starts_with(file + ": a network of the format nam\n"));
+  CHECK(contains(shown, "\nmetadata\n  name: A\n  sample_rate: 48000\n"));
+  CHECK(contains(failure({"inspect", folder.put("cut.nam", content(file).substr(0, 100))}), "cut.nam: is not JSON"));
   CHECK(persist::read_model(juice).weights[0].values == std::vector<float>{2, 0.5f});
   CHECK(output({"convert", file, other}) == other + ": 2 parameters\n");
   CHECK(content(other) == R"({"version":"0.5.4","architecture":"Linear","config":{"receptive_field":2,"bias":false},)"

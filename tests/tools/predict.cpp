@@ -227,6 +227,10 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   c.folder.put("x.npy", "no array");
   CHECK(contains(failure(c.predict()), c.input + ": is not a .npy file"));
   CHECK(contains(failure(c.predict({"--backend", "abacus"})), "no backend 'abacus'"));
+  std::string const table = c.folder.put("points.csv", "1,2\n");
+  CHECK(failure({"predict", "--model", c.model, "--input", table, "--output", c.output})
+            .ends_with("and a version; did you mean 'csv:" + table + "', or 'csv:" + table +
+                       "?targets=none' if it has no targets?"));
   c.folder.put("net.juice", "no network");
   CHECK(contains(failure(c.predict()), c.model + ": is not a Cap'n Proto message"));
   CHECK(content(c.output) == "old");

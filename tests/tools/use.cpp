@@ -74,6 +74,43 @@ TEST_CASE("an error of several lines is printed as such, and what a terminal wou
   CHECK(std::ranges::count(result.err, '\n') == 2);
 }
 
+TEST_CASE("a network is not saved as if it were a file of another format, or a table") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", dropout_config), data = "csv:" + folder.put("data", sides(30)),
+                    save = folder / "net.juice";
+  auto const train = [&](std::string const& saved, std::string const& best) {
+    return run({"train", "--config", config, "--data", data, "--epochs", "1", "--save", saved, "--keep-best", best});
+  };
+  auto const names = [&] {
+    auto all = folder.names();
+    std::ranges::sort(all);
+    return all;
+  };
+  auto const before = names();
+  for (auto const& [name, kind] : {std::pair{"net.nam", "files of the format nam"},
+                                   {"net.ONNX", "files of the format onnx"},
+                                   {"net.capnp.txt", "files of the format config"},
+                                   {"net.h5", "files of the format mocha"},
+                                   {"points.csv", "tables"},
+                                   {"net.wav", "sounds"},
+                                   {"net.pt", "models of PyTorch"}}) {
+    std::string const said = ": '" + folder / name + "' ends as " + kind +
+                             " do; the network is saved as .juice, and coldpress convert makes other formats of that";
+    auto const saved = train(folder / name, save), kept = train(save, folder / name);
+    INFO(saved.err << kept.err);
+    CHECK((saved.code == 2 && contains(saved.err, "--save" + said)));
+    CHECK((kept.code == 2 && contains(kept.err, "--keep-best" + said)));
+    CHECK(names() == before);
+  }
+  // What has no ending, or one that nothing else has, is the user's choice.
+  for (char const* name : {"net", "net.v2", "csv"}) {
+    auto const result = run({"train", "--config", config, "--data", data, "--steps", "1", "--save", folder / name});
+    INFO(result.err);
+    CHECK(result.code == 0);
+  }
+}
+
 TEST_CASE("no file is written that is read, or written for another option") {
   if (!has_command()) return;
   namespace fs = std::filesystem;

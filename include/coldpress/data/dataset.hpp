@@ -61,6 +61,9 @@ std::vector<SpecHelp> spec_help();
 std::string with_defaults(std::string const& spec, std::span<std::pair<std::string, std::string> const> options);
 /// Whether a text begins like a spec, with the name of a format and a colon.
 bool is_spec(std::string const& text);
+/// The spec that is meant by a text that only names a file, with or without options: csv:a.csv for a.csv. Empty if the
+/// file's ending does not say it.
+std::string spec_for(std::string const& text);
 
 /// The files that open(spec) may read. For MNIST these are both names of each file, plain and .gz. Throws ConfigError
 /// as open does.

@@ -53,10 +53,16 @@ struct Model {
 
 using coldpress::LoadOptions;
 
+/// A file of coldpress or Juice is of another kind than the one that was to be read: model, checkpoint or training.
+struct OtherKindError : FormatError {
+  using FormatError::FormatError;
+};
+
 /// Reads a whole file or throws: FileError; FormatError if the bytes are not such a message, names are not unique or a
-/// tensor does not have the values that its shape promises; ChecksumError; ConfigError if a value of the configuration
-/// makes no sense or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer from a newer
-/// schema. The first extent of a shape is the batch, unless the weights contradict that.
+/// tensor does not have the values that its shape promises; of these OtherKindError for a checkpoint or a training;
+/// ChecksumError; ConfigError if a value of the configuration makes no sense or a shape cannot be split into batch and
+/// sample; UnsupportedError for a kind of layer from a newer schema. The first extent of a shape is the batch, unless
+/// the weights contradict that.
 Model read_model(std::string const& path, LoadOptions options = {});
 
 /// Like read_model, for bytes in memory; `file` is the name in errors.

@@ -33,8 +33,9 @@ struct Training {
 /// sample; a `shape` has a batch of any size before the sample's extents.
 ///
 /// Throws FileError; FormatError, for text with line and column, if a field is unknown, given twice or of the wrong
-/// type, or if a text contains control characters or characters that change the writing direction; ConfigError if a
-/// value makes no sense, or if a `shape` could also be read as a whole sample and that would be a different network.
+/// type, or if a text contains control characters or characters that change the writing direction, and of these
+/// OtherKindError (persist/model.hpp) for a model; ConfigError if a value makes no sense, or if a `shape` could also be
+/// read as a whole sample and that would be a different network.
 ///
 /// Before it is read, each of `changes` sets a field, as if it were written so: "solver.baseLr=0.01",
 /// "network.sequential.layers[2].linear.outputSize=20". Throws FormatError for a field that does not exist.
