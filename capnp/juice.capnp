@@ -274,6 +274,8 @@ struct RnnConfig $juice(7) {
   weightMaxNormEvery @14 :UInt64 = 1;
   # Whether a GRU's reset gate is applied after the product with h, or before.
   resetAfter @15 :Bool = true;
+  # Whether the last inputs are the state before the first step: h, and c of an LSTM.
+  initialState @16 :Bool;
 }
 
 struct LinearConfig $juice(1) {

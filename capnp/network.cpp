@@ -81,6 +81,7 @@ Model for_juice(Model model) {
       refuse_unless(r->output == RnnOutput::layers && r->truncation == 0,
                     "Juice's recurrent layers output {hidden, layers} and do not truncate gradients");
       refuse_unless(r->reset_after, "Juice's GRUs apply the reset gate after the product");
+      refuse_unless(!r->initial_state, "Juice's recurrent layers start from a state of zeros");
       refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers have one direction");
     }
   });

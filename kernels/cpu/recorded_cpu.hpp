@@ -82,7 +82,7 @@ void RecordedCpu<Networks>::normalize(Normalization kind, In x, Out y) const {
 
 template <class Networks>
 void RecordedCpu<Networks>::recurrent(Recurrence<float> const& r, float const* weights) const {
-  if (r.x.samples > 1 || r.x.steps > 1 || r.lengths) return call(table->recurrent, r, weights);
+  if (r.x.samples > 1 || r.x.steps > 1 || r.lengths || r.has_initial) return call(table->recurrent, r, weights);
   take(first_step(r, weights));
 }
 

@@ -282,7 +282,8 @@ struct RuntimeCuda : GridLayout {
     }
     return libraries->multiply(which, g, x, const_cast<float*>(weight), const_cast<float*>(bias), y, add);
   }
-  /// The library's layer that computes it, or null. Where samples have numbers of steps, kernels compute it.
+  /// The library's layer that computes it, or null. Where samples have numbers of steps or initial
+  /// states, kernels compute it.
   template <class Pass>
   LibraryRnn* library_of(Rnn const& layer, Pass const& pass, bool training) const {
     if (!libraries || pass.in.size() > 1) return nullptr;

@@ -58,6 +58,24 @@ inline LayerConfig counted_steps() {
   return {"network", graph};
 }
 
+/// A GRU that starts from the last h of an LSTM.
+inline LayerConfig encoder_and_decoder() {
+  SequentialConfig graph;
+  graph.add_input("data", {6});
+  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
+    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
+  };
+  constexpr auto both = DirectionMode::bi_directional;
+  add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
+  add("encoder", Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .output = RnnOutput::layers},
+      {"steps"});
+  add("decoder",
+      Rnn{.hidden_size = 5, .num_layers = 2, .rnn_type = RnnType::gru, .direction_mode = both, .initial_state = true},
+      {"steps", "encoder"});
+  add("last", Linear{2}, {"decoder"});
+  return {"network", graph};
+}
+
 inline std::vector<LayerConfig> networks_of_other_layers() {
   return {
       chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),
@@ -87,6 +105,7 @@ inline std::vector<LayerConfig> networks_of_other_layers() {
       join(Where{}, {{3, 4}, {3, 4}, {3, 4}}),
       join(ScaledDotProductAttention{.heads = 2, .kv_heads = 1}, {{3, 4}, {5, 2}, {5, 3}, {1, 5}}),
       counted_steps(),
+      encoder_and_decoder(),
       gathered(),
   };
 }

@@ -50,8 +50,8 @@ class Layers:
         self.shapes = matrices + biases
         self.count = sum(int(np.prod(shape)) for shape in self.shapes)
 
-    def forward(self, x, weights):
-        """All steps of one sample, and the last of every layer, {units, layers}."""
+    def forward(self, x, weights, initial=None):
+        """All steps of one sample, and the last of every layer, {units, layers}, from initial states h and c like these, or zeros."""
         parts, at = [], 0
         for shape in self.shapes:
             size = int(np.prod(shape))
@@ -63,7 +63,8 @@ class Layers:
             made = []
             for d in range(self.directions):
                 p = 2 * (layer * self.directions + d)
-                h = c = np.zeros(self.hidden)
+                units = slice(d * self.hidden, (d + 1) * self.hidden)
+                h, c = np.zeros((2, self.hidden)) if initial is None else initial[:, units, layer]
                 ys = [None] * len(x)
                 for t in reversed(range(len(x))) if d else range(len(x)):
                     h, c = cell(self.kind, x[t], h, c, parts[p], parts[p + 1], parts[half + p], parts[half + p + 1])
@@ -73,10 +74,12 @@ class Layers:
             x = np.concatenate([np.array(ys) for ys in made], 1)
         return x, np.array(last).reshape(self.layers, -1).T
 
-    def batch(self, x, lengths, weights):
-        steps, last = np.zeros((len(x), x.shape[1], self.directions * self.hidden), dtype=np.result_type(x, weights)), []
+    def batch(self, x, lengths, weights, initial=None):
+        """`initial` is {samples, h and c, units, layers}."""
+        kind = np.result_type(x, weights, 0.0 if initial is None else initial)
+        steps, last = np.zeros((len(x), x.shape[1], self.directions * self.hidden), dtype=kind), []
         for n, length in enumerate(lengths):
-            steps[n, :length], of_last = self.forward(x[n, :length], weights)
+            steps[n, :length], of_last = self.forward(x[n, :length], weights, None if initial is None else initial[n])
             last.append(of_last)
         return steps, np.array(last)
 

@@ -65,6 +65,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(BinaryAccuracy{.threshold = -0.5f, .report_error = true});
   for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::relu, RnnType::tanh}) check(Rnn{.rnn_type = type});
   check(Rnn{.rnn_type = RnnType::gru, .reset_after = false});
+  check(Rnn{.initial_state = true});
   for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::last_step, RnnOutput::layers}) {
     check(Rnn{.hidden_size = 3,
               .num_layers = 4,

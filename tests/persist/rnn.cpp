@@ -152,9 +152,14 @@ TEST_CASE("a file of ours says {steps, features}") {
 TEST_CASE("what Juice's recurrent layers cannot be is not written for Juice") {
   for (Rnn const& layer : {Rnn{}, Rnn{.output = RnnOutput::layers, .truncation = 3},
                            Rnn{.rnn_type = RnnType::gru, .reset_after = false, .output = RnnOutput::layers},
+                           Rnn{.output = RnnOutput::layers, .initial_state = true},
                            Rnn{.direction_mode = DirectionMode::bi_directional, .output = RnnOutput::layers}}) {
     SequentialConfig net;
     net.add_input("x", {10, 1, 1}).add_layer({"r", layer});
+    if (layer.initial_state) {
+      net.add_input("h", {10}).add_input("c", {10});
+      net.layers[0].inputs = {"x", "h", "c"};
+    }
     auto const built = dynamic::Layer::from_config(cpu, container("net", net));
     try {
       for_juice(model_of(built));
@@ -164,7 +169,8 @@ TEST_CASE("what Juice's recurrent layers cannot be is not written for Juice") {
       CHECK(error.layer() == "r");
       bool const both_ways = layer.direction_mode == DirectionMode::bi_directional;
       CHECK(contains(error.what(),
-                     both_ways ? "Juice's recurrent layers have one direction"
+                     both_ways             ? "Juice's recurrent layers have one direction"
+                     : layer.initial_state ? "Juice's recurrent layers start from a state of zeros"
                      : !layer.reset_after
                          ? "Juice's GRUs apply the reset gate after the product"
                          : "Juice's recurrent layers output {hidden, layers} and do not truncate gradients"));

@@ -351,11 +351,11 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   template <bool fast = false, class R>
   COLDPRESS_INLINE void recurrent(R const& r, float const* weights) const {
     cpu::with_cell(cpu::cell_of(r), [&](auto cell) COLDPRESS_INLINE_LAMBDA {
-      if (r.x.samples == 1) return cpu::recurrent<cell, fast, R::may_have_lengths>(r, weights);
+      if (r.x.samples == 1) return cpu::recurrent<cell, fast, R::may_have_more>(r, weights);
       each_samples(r, [&](Index first, Index count) {
         auto const some = r.some(first, count);
         if (some.x.samples == 1) __builtin_unreachable();
-        cpu::recurrent<cell, fast, R::may_have_lengths>(some, weights);
+        cpu::recurrent<cell, fast, R::may_have_more>(some, weights);
       });
     });
   }
@@ -376,8 +376,8 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
               pitch(w.hidden));
     cpu::with_cell(cpu::cell_of(r), [&](auto cell) COLDPRESS_INLINE_LAMBDA {
       each_samples(r, [&](Index first, Index count) {
-        cpu::recurrent_gradient<cell, R::may_have_lengths>(r.some(first, count), cpu::hidden_of(r), scratch,
-                                                           upper.some(first, count), truncation);
+        cpu::recurrent_gradient<cell, R::may_have_more>(r.some(first, count), cpu::hidden_of(r), scratch,
+                                                        upper.some(first, count), truncation);
       });
     });
   }
@@ -409,14 +409,14 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     auto const hidden = cpu::hidden_of(r);
     auto const columns = cpu::gate_columns(r);
     using Gradients = Rows<float const, Index, std::remove_const_t<decltype(columns)>>;
-    Index const samples = r.x.samples, rows = samples * r.x.steps, later = rows - samples,
+    Index const samples = r.x.samples, rows = samples * r.x.steps, later = r.has_initial ? rows : rows - samples,
                 pitch = r.gradients.sample_pitch;
     Sink const part = sink.at(recurrent_part(w, r.part));
     auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
     Gradients const of_x{r.gradients.data, rows, columns, pitch};
     Index const skipped = w.gates == 3 ? r.units() : 0;  // the terms of h are added to the last sums
     Gradients const of_h{r.gradients.data + skipped, rows, columns, pitch};
-    Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
+    Index const to = r.reversed || r.has_initial ? 0 : samples, h_from = to + (r.reversed ? samples : -samples);
     if (inputs > 0) {
       weight_gradient(
           Rows<float const, Index, std::remove_const_t<decltype(inputs)>>{r.x.data, rows, inputs, r.x.sample_pitch},

@@ -318,18 +318,20 @@ struct Grid : grid::ThreadGroup, GridLayout {
   constexpr void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     RecurrentWeights const& w = r.weights;
     Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
+    Index const start = r.has_initial ? 0 : 1;  // the first step that multiplies h
     // Those of the matrices' rows from `first` to `last`.
-    auto const gradient = [&](bool of_h, Index first, Index last, grid::Before const& before, Index terms) {
+    auto const gradient = [&](bool of_h, Index first, Index last, grid::Before const& before) {
+      Index const skipped = of_h ? start : 0, terms = all - skipped * samples;
       Index const columns = of_h ? w.hidden : inputs;
       Sink const to = sink.at(w.matrices(r.part) + (of_h ? rows * inputs : 0) + first * columns);
       grid::multiply<64>(*this, {.count = 1, .m = last - first, .n = columns, .k = terms, .kind = kind_of(sink)},
-                         grid::GatesByUnit{{r, of_h}, first}, before,
+                         grid::GatesByUnit{{r, of_h}, first, skipped}, before,
                          [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
     };
-    if (inputs > 0) gradient(false, 0, rows, {r, r.x}, all);
+    if (inputs > 0) gradient(false, 0, rows, {r, r.x});
     Index const direct = resets_before(r.type, r.reset_after) ? 2 * w.hidden : rows;  // those that multiply h itself
-    gradient(true, 0, direct, {r, r.h}, all - samples);
-    if (direct < rows) gradient(true, direct, rows, {r, r.reset_state(), 1}, all - samples);
+    gradient(true, 0, direct, {r, r.h, start - 1});
+    if (direct < rows) gradient(true, direct, rows, {r, r.reset_state(), start});
     for (bool of_h : {false, true}) {
       Sink const to = sink.at(w.matrices(w.parts()) + (2 * r.part + (of_h ? 1 : 0)) * rows);
       grid::GatesByStep const gates{{r, of_h}};

@@ -185,6 +185,16 @@ inline void clear_over(Recurrence<float> const& r, Index step, Sequence<float> c
     if (r.over(step, i)) freestanding::fill_n(values.at(step, i), columns, 0.f);
   }
 }
+/// The same for h and `kept`, but that the initial state is there where it is passed on.
+inline void end_over(Recurrence<float> const& r, Index step, Index writable) {
+  clear_over(r, step, r.h, writable), clear_over(r, step, r.kept, r.kept.columns);
+  for (Index i = 0; i < r.x.samples; ++i) {
+    if (!r.over(step, i) || !r.passes_initial(i)) continue;
+    freestanding::copy_n(r.h.at(r.step(-1), i), writable, r.h.at(step, i));
+    if (r.type != RnnType::lstm) continue;
+    freestanding::copy_n(r.kept.at(r.step(-1), i) + 4 * r.units(), r.units(), r.kept.at(step, i) + 4 * r.units());
+  }
+}
 /// A step of one sample, summed in two chains. It is inlined because, where the compiler knows the shapes, a stream's
 /// step consists of little else.
 template <Cell cell, bool fast, class V>
@@ -195,11 +205,14 @@ COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
 }
 /// Whether the units fit into one narrow vector. Not if values are kept, because backward reads them in whole vectors.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
-/// All steps of one part of the layer. `lengths`: whether samples may have them.
-template <Cell cell, bool fast, bool lengths>
+/// All steps of one part of the layer. `more`: whether samples may have numbers of steps, or initial states.
+template <Cell cell, bool fast, bool more>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
   RecurrentStep s = first_step(r, weights);
+  if constexpr (more) {
+    if (r.has_initial) s.take_initial(r);
+  }
   for (Index n = 0; n < r.x.steps; ++n) {
     if (n > 0) s.take(r, n);
     if (r.x.samples > 1) {
@@ -214,8 +227,8 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
     } else {
       recurrent_step<cell, fast, Vector>(s);
     }
-    if constexpr (lengths) {
-      if (r.lengths) clear_over(r, r.step(n), r.h, s.writable), clear_over(r, r.step(n), r.kept, r.kept.columns);
+    if constexpr (more) {
+      if (r.lengths) end_over(r, r.step(n), s.writable);
     }
   }
   carry(s, r.x.samples);

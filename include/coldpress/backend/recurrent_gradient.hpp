@@ -12,7 +12,7 @@ struct GateDerivatives {
   float* gradients;
   float const *after, *kept;  // the gradients of the following step; what this step kept
   float const *upper, *y;     // the gradient of this step's h from the layer above; this step's h
-  float const* before;        // c (LSTM) or h of the step before
+  float const* before;        // c (LSTM) or h of the step before, or initially
   Index gradients_pitch, kept_pitch, upper_pitch, y_pitch, before_pitch;
   Index hidden, units;
   bool rectified;
@@ -76,9 +76,34 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
   }
 }
 
+/// The gradients of the initial state, from those of the sums of each sample's first step. `size` and `hidden` are as
+/// below.
+template <Cell cell, class Hidden>
+void initial_gradient(Recurrence<float> const& r, Hidden size, Index depth, float const* hidden, Index truncation) {
+  using Sums = cpu::Sums<cell>;
+  Index const units = r.units(), pitch = r.gradients.sample_pitch, behind = Sums::count * units;
+  bool const cut = r.cuts_initial(truncation);
+  Index const at_once = r.lengths && r.reversed ? 1 : r.x.samples;  // those with the same first step
+  for (Index i = 0; i < r.x.samples; ++i) {
+    float* const to = r.gradients.at(r.step(-1), i);
+    float const* const from = r.gradients.at(r.first_of(i), i);
+    if (!cut && i % at_once == 0) {
+      multiply(at_once, size, depth, {from + Sums::recurrent * units, pitch, 1}, hidden,
+               Layout::pitch(r.weights.hidden), Output<Chain<>>{{}, nullptr, to, pitch, units});
+    }
+    for (Index u = 0; u < units; u += lanes) {
+      if (cut) store(to + u, Vector{});
+      if constexpr (cell == Cell::lstm) {
+        store(to + behind + u, cut ? Vector{} : load(from + behind + u));
+      } else if constexpr (cell != Cell::plain) {
+        if (!cut) store(to + u, load(to + u) + load(from + behind + u));
+      }
+    }
+  }
+}
 /// The gradients of all sums, from the last step to the first. `size` is the number of units, `hidden` W_h transposed,
 /// {gates of units, padded size}. `upper` has all steps, or only the one that is computed last.
-template <Cell cell, bool lengths, class Hidden>
+template <Cell cell, bool more, class Hidden>
 void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hidden,
                         Sequence<float const> const& upper, Index truncation) {
   using Sums = cpu::Sums<cell>;
@@ -104,7 +129,8 @@ void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hi
                       .units = units,
                       .rectified = r.type == RnnType::relu};
     if (from_end < upper.steps) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
-    if (n > 0) s.before = cell == Cell::lstm ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
+    if (n > 0 || (more && r.has_initial))
+      s.before = cell == Cell::lstm ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
     if (!cut) {
       multiply(r.x.samples, size, depth, {s.after + Sums::recurrent * units, s.gradients_pitch, 1}, hidden,
                Layout::pitch(w.hidden),
@@ -130,9 +156,12 @@ void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hi
     } else {
       derive(std::integral_constant<Cell, cell>{});
     }
-    if constexpr (lengths) {
+    if constexpr (more) {
       if (r.lengths) clear_over(r, t, r.gradients, r.gradients.columns);
     }
+  }
+  if constexpr (more) {
+    if (r.has_initial) initial_gradient<cell>(r, size, depth, hidden, truncation);
   }
 }
 

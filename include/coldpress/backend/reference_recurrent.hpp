@@ -20,11 +20,15 @@ void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
       Index const t = r.step(n);
       Real* const state = r.state ? r.state + i * r.state_pitch : nullptr;
       Real const* const x = r.x.at(t, i);
-      Real const* const before = n > 0 ? r.h.at(r.step(n - 1), i) : state;
+      Real const* const before = r.follows(n) ? r.h.at(r.step(n - 1), i) : state;
       Real* const kept = r.kept.at(t, i);
       if (r.over(t, i)) {
         std::fill_n(r.h.at(t, i), hidden, Real{});
         std::fill_n(kept, r.kept.columns, Real{});
+        if (r.passes_initial(i)) {
+          std::copy_n(r.h.at(r.step(-1), i), hidden, r.h.at(t, i));
+          if (r.type == RnnType::lstm) std::copy_n(r.kept.at(r.step(-1), i) + 4 * units, hidden, kept + 4 * units);
+        }
         continue;
       }
       auto const add = [&](Real* z, Index q, Index u, Real const* given) {
@@ -47,7 +51,9 @@ void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
         for (Index q = 0; q < gates; ++q) add(z, q, u, before_product && q == 2 ? kept + 3 * units : before);
         Real& h = r.h.at(t, i)[u];
         if (r.type == RnnType::lstm) {
-          Real const c_before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : state ? state[units + u] : 0;
+          Real const c_before = r.follows(n) ? r.kept.at(r.step(n - 1), i)[4 * units + u]
+                                : state      ? state[units + u]
+                                             : 0;
           for (Index q : {0, 1, 3}) z[q] = Math<Real>::sigmoid(z[q]);
           z[2] = std::tanh(z[2]);
           Real const c = z[1] * c_before + z[0] * z[2];
@@ -81,6 +87,12 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
   bool const before_product = resets_before(r.type, r.reset_after);
   Index const direct = before_product ? 2 : gates;  // those that multiply h itself
   PackedPart<Real const> const w{r.weights, r.part, weights};
+  // Adds to the gradient of a unit's h what the sums of the step after it give.
+  auto const add_product = [&](Real dh, Real const* after, Index u) {
+    for (Index row = 0; row < direct * hidden; ++row)
+      dh += w.of_h[row * hidden + u] * after[sum_of_h(gates, row / hidden) * units + row % hidden];
+    return dh;
+  };
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
@@ -93,14 +105,12 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
       Real const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
       for (Index u = 0; u < hidden; ++u) {
         Real dh = upper.steps == steps ? upper.at(t, i)[u] : from_end == 0 ? upper.at(0, i)[u] : 0;
-        for (Index row = 0; after && row < direct * hidden; ++row) {
-          dh += w.of_h[row * hidden + u] * after[sum_of_h(gates, row / hidden) * units + row % hidden];
-        }
+        if (after) dh = add_product(dh, after, u);
         auto const slot = [&](Index q) { return kept[q * units + u]; };
         auto const gradient = [&](Index q) -> Real& { return r.gradients.at(t, i)[q * units + u]; };
         if (r.type == RnnType::lstm) {
           Real const a = slot(0), f = slot(1), g = slot(2), o = slot(3), tanh_c = slot(5);
-          Real const before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
+          Real const before = r.follows(n) ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
           Real const dc = dh * o * (1 - tanh_c * tanh_c) + (after ? after[4 * units + u] : 0);
           gradient(0) = dc * g * a * (1 - a);
           gradient(1) = dc * before * f * (1 - f);
@@ -110,7 +120,7 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
         } else if (r.type == RnnType::gru) {
           dh += after ? after[4 * units + u] : 0;
           Real const y = slot(0), reset = slot(1), z = slot(2), m = slot(3);
-          Real const before = n > 0 ? r.h.at(r.step(n - 1), i)[u] : 0, dy = dh * (1 - z) * (1 - y * y);
+          Real const before = r.follows(n) ? r.h.at(r.step(n - 1), i)[u] : 0, dy = dh * (1 - z) * (1 - y * y);
           gradient(0) = dy;
           gradient(1) = dy * m * reset * (1 - reset);
           gradient(2) = dh * (before - y) * z * (1 - z);
@@ -125,10 +135,20 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
         Real* const gradients = r.gradients.at(t, i);
         Real of_state = 0;  // of r∘h
         for (Index v = 0; v < hidden; ++v) of_state += w.of_h[(2 * hidden + v) * hidden + u] * gradients[v];
-        Real const reset = kept[units + u], before = n > 0 ? r.h.at(r.step(n - 1), i)[u] : 0;
+        Real const reset = kept[units + u], before = r.follows(n) ? r.h.at(r.step(n - 1), i)[u] : 0;
         gradients[units + u] = of_state * before * reset * (1 - reset);
         gradients[4 * units + u] += of_state * reset;
       }
+    }
+  }
+  for (Index i = 0; r.has_initial && i < r.x.samples; ++i) {
+    bool const cut = r.cuts_initial(truncation);
+    Real const* const after = r.gradients.at(r.first_of(i), i);
+    Real* const to = r.gradients.at(r.step(-1), i);
+    for (Index u = 0; u < hidden; ++u) {
+      Real const behind = gates > 1 && !cut ? after[4 * units + u] : 0;
+      to[u] = cut ? 0 : add_product(gates == 3 ? behind : 0, after, u);
+      if (gates == 4) to[4 * units + u] = behind;
     }
   }
 }
@@ -167,7 +187,7 @@ void reference_recurrent_weight_gradient(Recurrence<Real> const& r, Give give) {
         auto const state = [&] { return reset ? r.reset_state().at(t, i) : r.h.at(r.step(n - 1), i); };
         for (Index k = 0; k < inputs; ++k)
           matrices[static_cast<std::size_t>(row * inputs + k)] += of_x * r.x.at(t, i)[k];
-        for (Index k = 0; n > 0 && k < hidden; ++k) {
+        for (Index k = 0; r.follows(n) && k < hidden; ++k) {
           matrices[static_cast<std::size_t>(biases * inputs + row * hidden + k)] += of_h * state()[k];
         }
         bias[static_cast<std::size_t>(row)] += of_x;

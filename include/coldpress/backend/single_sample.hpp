@@ -144,6 +144,11 @@ struct RecurrentStep {
   RnnType type;
   bool reset_after, keeps;
 
+  /// Before the first step, h and c are those of the step before it.
+  void take_initial(Recurrence<float> const& r) {
+    h = r.h.at(r.step(-1), 0), h_pitch = r.h.sample_pitch;
+    cell = r.kept.at(r.step(-1), 0) + 4 * units, cell_pitch = r.kept.sample_pitch;
+  }
   /// Moves to step number n of the sequence, counted from 0.
   __attribute__((always_inline)) void take(Recurrence<float> const& r, Index n) {
     if (n > 0) h = y, h_pitch = y_pitch, cell = next_cell, cell_pitch = next_cell_pitch;

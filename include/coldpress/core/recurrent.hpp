@@ -1,6 +1,7 @@
 // Recurrent layers: their kinds, the order of their packed weights, and sequences in memory.
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/lengths.hpp>
 #include <coldpress/core/rows.hpp>
 #include <coldpress/core/spelling.hpp>
@@ -122,7 +123,7 @@ struct Sequence {
 ///   Gradients are those of the gates' sums (for a GRU n_x, r, z, n_h), and what else flows to the step before.
 template <class T>
 struct Recurrence {
-  static constexpr bool may_have_lengths = true;
+  static constexpr bool may_have_more = true;  // numbers of steps, or initial states
 
   RnnType type;
   bool reset_after;  // of a GRU
@@ -135,8 +136,12 @@ struct Recurrence {
   bool reversed;  // computes from the last step to the first
   bool keeps;     // stores what backward needs
   // Steps at and after the length of a sample have zeros in h, `kept` and `gradients`, whatever x has there. A reversed
-  // part so begins at the last step that the sample has. There is no state then.
+  // part so begins at the last step that the sample has, and there h and c are the initial ones. There is no state
+  // then.
   Lengths<T> lengths = {};
+  // Whether h, c in `kept`, and `gradients` have one more step, step(-1): the initial state, and then its gradient,
+  // that of h in the first sum's place and that of c, as in every step, behind the sums. There is no state then.
+  bool has_initial = false;
 
   /// The same for some of the samples.
   constexpr Recurrence some(Index first, Index count) const {
@@ -149,9 +154,28 @@ struct Recurrence {
   }
   /// Whether a sample has ended before a step.
   constexpr bool over(Index step, Index sample) const { return lengths && step >= lengths.of(sample, x.steps); }
+  /// Whether there are h and c before the step that is computed n-th.
+  constexpr bool follows(Index n) const { return n > 0 || has_initial; }
+  /// Whether the steps that a sample does not have pass on its initial state to those that are computed later.
+  constexpr bool passes_initial(Index sample) const {
+    return has_initial && reversed && lengths.of(sample, x.steps) > 0;
+  }
+  /// The first step that is computed of a sample which has any.
+  constexpr Index first_of(Index sample) const {
+    return reversed ? freestanding::max<Index>(lengths.of(sample, x.steps), 1) - 1 : 0;
+  }
+  /// Whether a gradient is cut before the first step.
+  constexpr bool cuts_initial(Index truncation) const { return truncation > 0 && x.steps % truncation == 0; }
+  /// The initial h (0) or c (1), and its gradient.
+  constexpr Sequence<T> initial(Index which) const {
+    return (which > 0 ? kept.part(4 * units(), weights.hidden) : h).only(step(-1));
+  }
+  constexpr Sequence<T> initial_gradient(Index which) const {
+    return gradients.part(which > 0 ? 4 * units() : 0, weights.hidden).only(step(-1));
+  }
   /// r∘h of a GRU whose reset gate is applied before the product.
   constexpr Sequence<T> reset_state() const { return kept.part(3 * units(), weights.hidden); }
-  /// The step that is computed n-th.
+  /// The step that is computed n-th, from 0.
   constexpr Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
 
   static constexpr Index padded(Index units) { return (units + 15) / 16 * 16; }
@@ -175,16 +199,23 @@ struct RecurrentVariant {
   RecurrentWeights weights;  // in backward passes; otherwise without gates
 };
 /// The same as Recurrence, with the variant as a std::integral_constant, or another class if the compiler does not know
-/// it, and with what the compiler knows of lengths.
-template <class T, class Variant, bool lengths = true>
+/// it, and with what the compiler knows of what it may have.
+template <class T, class Variant, bool more = true>
 struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
-  static constexpr bool may_have_lengths = lengths;
+  static constexpr bool may_have_more = more;
   constexpr bool over(Index step, Index sample) const {
-    if constexpr (lengths) {
+    if constexpr (more) {
       return Recurrence<T>::over(step, sample);
     } else {
       return false;
+    }
+  }
+  constexpr bool follows(Index n) const {
+    if constexpr (more) {
+      return Recurrence<T>::follows(n);
+    } else {
+      return n > 0;
     }
   }
 };

@@ -22,6 +22,9 @@ namespace coldpress {
 /// A second input may be the number of steps of each sample, {1} (core/lengths.hpp). A sample then is a sequence of
 /// that many steps: its last step is the last of these, where the second direction begins, and what x has in later
 /// steps has no effect. Their outputs and gradients are zero, as is all of a sample without steps.
+///
+/// With `initial_state`, the last input is h before the first step that is computed, or the last two are h and c of an
+/// LSTM. Each is {units, layers}, as `output` "Layers" gives h after the last step, or {units} of one layer.
 struct Rnn {
   static constexpr std::string_view name = "rnn";
   Index hidden_size = 10;
@@ -35,6 +38,7 @@ struct Rnn {
   RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, or {units, layers}; units: of all directions
   std::uint64_t truncation = 0;            // steps that a gradient flows back, counted from the last step; 0: all
   Weight weight = {};                      // initially Glorot; a filler applies to the matrices, biases start at zero
+  bool initial_state = false;              // whether the last inputs are the state that sequences start from, or zero
 
   template <class Needs = Require>
   constexpr Shape output_shape(Shapes in, Needs require = {}) const {
@@ -61,7 +65,7 @@ struct Rnn {
     return 2 * steps(in[0]) * w.matrices(w.parts());
   }
   constexpr Index state(Shapes in) const {
-    return direction_mode == DirectionMode::uni_directional && !has_lengths(in)
+    return direction_mode == DirectionMode::uni_directional && in.size() == 1
                ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
                : 0;
   }
@@ -71,7 +75,7 @@ struct Rnn {
     return {rnn_type, reset_after, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
   }
   constexpr Index memory(Shapes in) const {
-    return steps(in[0]) * (spare_offset(has_lengths(in)) + spare_size(features(in[0])));
+    return (steps(in[0]) + initial_steps()) * (spare_offset(has_lengths(in)) + spare_size(features(in[0])));
   }
   template <class Backend>
   constexpr Index scratch(Shapes in, Extent extent) const {
@@ -96,7 +100,7 @@ struct Rnn {
         auto const given = work.units(work.outputs(pass.dy, layer), d);
         auto upper = top ? given : work.units(work.gradient(), d);
         bool at_ends = false;
-        if constexpr (may_have_lengths<decltype(pass)>) {
+        if constexpr (may_have_more<decltype(pass)>) {
           at_ends = work.lengths && d == 0 && output != RnnOutput::sequence;
           if (at_ends) upper = work.units(work.gradient(), d);
           if (at_ends && (top || output == RnnOutput::layers))
@@ -120,15 +124,18 @@ struct Rnn {
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     if (pass.dx[0].data) input_gradient(backend, pass, work, 0, work.samples(pass.dx[0]));
-    if constexpr (may_have_lengths<decltype(pass)>) {
+    if constexpr (may_have_more<decltype(pass)>) {
       auto const dx = pass.dx[1];
       if (has_lengths(pass.in) && dx.data) each_sample(backend, dx, [&](Index n) { *dx.row(n) = 0; });
+      for (Index s = 0; s < states(); ++s) {
+        if (auto const to = pass.dx[state_input(pass.in, s)]; to.data) give_initial_gradient(backend, work, s, to);
+      }
     }
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     backend.copy(work.samples(pass.x[0]), work.spare(work.features));
-    if constexpr (may_have_lengths<decltype(pass)>) {
+    if constexpr (may_have_more<decltype(pass)>) {
       if (work.lengths) clear_over(backend, pass.dy, work, work.spare(work.features));
     }
     for (Index layer = 0; layer < num_layers; ++layer) {
@@ -144,10 +151,10 @@ struct Rnn {
                                              .signals = true,
                                              .one_input = true};
   constexpr InputCapabilities capabilities_for(Shapes in) const {
-    bool const goes_on = direction_mode == DirectionMode::uni_directional && !has_lengths(in);
+    bool const goes_on = direction_mode == DirectionMode::uni_directional && in.size() == 1;
     return {.streaming = goes_on ? StreamSupport::always : StreamSupport::never,
             .mixes_samples = dropout_probability > 0 && num_layers > 1,  // each has random numbers of its own
-            .loops_too = has_lengths(in)};
+            .loops_too = in.size() > 1};
   }
   bool operator==(Rnn const&) const = default;
 
@@ -157,10 +164,18 @@ struct Rnn {
   static constexpr bool has_one_layer = requires {
     requires std::remove_cvref_t<Pass>::Variant::value.weights.layers == 1;
   };
-  static constexpr bool has_lengths(Shapes in) { return in.size() > 1; }
+  constexpr bool has_lengths(Shapes in) const { return static_cast<Index>(in.size()) > 1 + states(); }
+  /// How many values make up an initial state: h, or h and c.
+  constexpr Index states() const { return !initial_state ? 0 : rnn_type == RnnType::lstm ? 2 : 1; }
+  /// The number of the input that is one of these.
+  constexpr std::size_t state_input(Shapes in, Index which) const {
+    return in.size() - static_cast<std::size_t>(states() - which);
+  }
+  /// The steps in memory for initial states: one before the first step, and one behind the last for a second direction.
+  constexpr Index initial_steps() const { return initial_state ? directions() : 0; }
   /// Unless the compiler knows that the sequence is the only input.
   template <class Pass>
-  static constexpr bool may_have_lengths = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
+  static constexpr bool may_have_more = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
   constexpr Index units() const { return hidden_size * directions(); }
   static constexpr Index steps(Shape const& in) { return in.rank() == 2 ? in[0] : 1; }
@@ -171,11 +186,24 @@ struct Rnn {
   }
   template <class Needs = Require>
   constexpr void check(Shapes inputs, Needs require = {}) const {
-    require(inputs.size() == 1 || inputs.size() == 2,
+    auto const more = static_cast<Index>(inputs.size()) - states();  // than states
+    require(states() != 0 || more == 1 || more == 2,
             "rnn: takes one or two inputs: a sequence, and the number of steps of each sample");
+    require(states() != 1 || more == 1 || more == 2,
+            "rnn: with initial_state, takes a sequence, the number of steps of each sample or not, and the initial h");
+    require(states() != 2 || more == 1 || more == 2,
+            "rnn: with initial_state, an LSTM takes a sequence, the number of steps of each sample or not, and the "
+            "initial h and c");
     if (require.failed()) return;
     require(!has_lengths(inputs) || inputs[1] == Shape{1},
             "rnn: the second input must be the number of steps of each sample, {1}");
+    for (Index s = 0; s < states(); ++s) {
+      Shape const& state = inputs[state_input(inputs, s)];
+      bool const of_one = num_layers == 1 && state.rank() == 1;
+      require((of_one || (state.rank() == 2 && state[1] == num_layers)) && state[0] == units(),
+              "rnn: an initial h or c must be {units, num_layers}, or {units} of one layer; the units are hidden_size, "
+              "or twice as many in two directions");
+    }
     require(
         !has_lengths(inputs) || truncation == 0,
         "rnn: truncation counts from the last step of all samples, so it must be 0 where they have numbers of steps");
@@ -198,7 +226,7 @@ struct Rnn {
     // No size that is computed below overflows, neither that of the weights nor that of the memory.
     static_cast<void>(Shape{num_layers, 16, hidden_size, units()}.size());
     static_cast<void>(Shape{8, units(), features(in)}.size());
-    static_cast<void>(Shape{steps(in), num_layers, 16, units() + 16}.size());
+    static_cast<void>(Shape{steps(in) + initial_steps(), num_layers, 16, units() + 16}.size());
   }
 
   // The memory per sample and step: what each part keeps, and its gradients; one row of h per layer; with several
@@ -216,7 +244,7 @@ struct Rnn {
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
   /// A minibatch in memory, ordered by step and then by sample.
-  template <class Backend, class T, class Variant, bool may_have_lengths>
+  template <class Backend, class T, class Variant, bool may_have_more>
   struct Work {
     Rnn const& rnn;
     RecurrentWeights weights;
@@ -224,19 +252,21 @@ struct Rnn {
     T* memory;
     Lengths<T> lengths = {};
 
-    constexpr T* at(Index offset) const { return memory + offset * batch * steps; }
-    constexpr Sequence<T> rows(T* data, Index columns, Index pitch) const {
-      return {data, batch, steps, columns, pitch, batch * pitch};
+    constexpr bool has_initial() const { return may_have_more && rnn.initial_state; }
+    /// The steps of what is at an offset, of which one for initial states may come first.
+    constexpr Sequence<T> rows(Index offset, Index columns, Index pitch) const {
+      Index const more = may_have_more ? rnn.initial_steps() : 0, step = batch * pitch;
+      return {memory + offset * batch * (steps + more) + (more > 0 ? step : 0), batch, steps, columns, pitch, step};
     }
     constexpr Sequence<T> row(Index number) const {
       Index const size = padded_pitch(rnn.units());
-      return rows(at(rnn.rows_offset() + number * size), rnn.units(), Backend::pitch(rnn.units()));
+      return rows(rnn.rows_offset() + number * size, rnn.units(), Backend::pitch(rnn.units()));
     }
     constexpr Sequence<T> h(Index layer) const { return row(layer); }
     constexpr Sequence<T> gradient() const { return row(rnn.num_layers); }
     constexpr Sequence<T> dropped(Index layer) const { return row(rnn.num_layers + layer); }
     constexpr Sequence<T> spare(Index columns) const {
-      return rows(at(rnn.spare_offset(static_cast<bool>(lengths))), columns, Backend::pitch(columns));
+      return rows(rnn.spare_offset(static_cast<bool>(lengths)), columns, Backend::pitch(columns));
     }
     /// The input of a layer that is not the first.
     constexpr Sequence<T const> input(Index layer, bool drops) const {
@@ -255,7 +285,13 @@ struct Rnn {
       Index const count = rnn.units();
       if (rnn.output == RnnOutput::sequence) return Values{y.data, batch, steps, count, y.pitch, count};
       if (rnn.output == RnnOutput::last_step) return Values{y.data, batch, 1, count, y.pitch, 0};
-      return Values{y.data + layer, batch, 1, count, y.pitch, 0, rnn.num_layers};
+      return of_layer(y, layer);
+    }
+    /// A layer of {units, layers}.
+    template <class Y>
+    constexpr auto of_layer(Y y, Index layer) const {
+      using Values = Sequence<std::remove_reference_t<decltype(*y.data)>>;
+      return Values{y.data + layer, batch, 1, rnn.units(), y.pitch, 0, rnn.num_layers};
     }
     template <class Values>
     constexpr Sequence<Values> units(Sequence<Values> const& all, Index direction) const {
@@ -265,10 +301,9 @@ struct Rnn {
     constexpr Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, may_have_lengths> part(Index layer,
-                                                                                             Index direction,
-                                                                                             Sequence<T const> x,
-                                                                                             bool keeps) const {
+    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, may_have_more> part(Index layer, Index direction,
+                                                                                          Sequence<T const> x,
+                                                                                          bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {{.type = rnn.rnn_type,
@@ -277,13 +312,14 @@ struct Rnn {
                .part = number,
                .x = x,
                .h = units(h(layer), direction),
-               .kept = rows(at(offset), kept, kept),
-               .gradients = rows(at(offset + kept), gradients, gradients),
+               .kept = rows(offset, kept, kept),
+               .gradients = rows(offset + kept, gradients, gradients),
                .state = nullptr,
                .state_pitch = Recurrence<T>::state_size(rnn.rnn_type, rnn.hidden_size),
                .reversed = direction == 1,
                .keeps = keeps,
-               .lengths = lengths}};
+               .lengths = lengths,
+               .has_initial = has_initial()}};
     }
     /// The last step of a sample, or the first one if it has none.
     constexpr Index end(Index sample) const { return freestanding::max<Index>(lengths.of(sample, steps), 1) - 1; }
@@ -291,9 +327,12 @@ struct Rnn {
   /// Whole sequences, or parts of sequences that continue from a state.
   __attribute__((always_inline)) constexpr void forward_rows(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
+    if constexpr (may_have_more<decltype(pass)>) {
+      for (Index s = 0; s < states(); ++s) take_initial(backend, work, s, pass.x[state_input(pass.in, s)]);
+    }
     // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
     bool const direct = pass.step == 0 && steps(pass.in[0]) == 1 && output != RnnOutput::layers && directions() == 1 &&
-                        pass.y.pitch >= Recurrence<float>::padded(hidden_size);
+                        !work.has_initial() && pass.y.pitch >= Recurrence<float>::padded(hidden_size);
     for (Index layer = 0; layer < num_layers; ++layer) {
       bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
       if (drops) drop(backend, pass, layer, work.h(layer - 1), work.dropped(layer));
@@ -306,11 +345,18 @@ struct Rnn {
       }
     }
     if (direct) return;
-    if (output == RnnOutput::sequence) return backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
+    if (output == RnnOutput::sequence) {
+      backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
+      if constexpr (may_have_more<decltype(pass)>) {  // where the second direction passes on its initial state
+        if (work.lengths && work.has_initial() && directions() == 2)
+          clear_over(backend, pass.y, work, work.outputs(pass.y, 0));
+      }
+      return;
+    }
     for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
       for (Index d = 0; d < directions(); ++d) {
         auto const to = work.units(work.outputs(pass.y, layer), d);
-        if constexpr (may_have_lengths<decltype(pass)>) {
+        if constexpr (may_have_more<decltype(pass)>) {
           if (work.lengths && d == 0) {
             take_ends(backend, pass.y, work, work.units(work.h(layer), d), to);
             continue;
@@ -357,12 +403,36 @@ struct Rnn {
   constexpr auto work_of(Backend const&, Pass const& pass) const {
     using T = typename Backend::Scalar;
     Shape const& in = pass.in[0];
-    Work<Backend, T, typename Pass::Variant, may_have_lengths<Pass>> work{*this,     weights(in),  pass.x[0].rows,
-                                                                          steps(in), features(in), pass.memory};
-    if constexpr (may_have_lengths<Pass>) {
+    Work<Backend, T, typename Pass::Variant, may_have_more<Pass>> work{*this,     weights(in),  pass.x[0].rows,
+                                                                       steps(in), features(in), pass.memory};
+    if constexpr (may_have_more<Pass>) {
       if (has_lengths(pass.in)) work.lengths = {pass.x[1].data, pass.x[1].pitch};
     }
     return work;
+  }
+
+  /// Puts the initial h (0) or c (1) where the steps of all parts find it. Behind it come zeros, because
+  /// kernels read whole vectors.
+  constexpr void take_initial(auto const& backend, auto const& work, Index which, auto const& x) const {
+    Index const padded = Recurrence<float>::padded(hidden_size);
+    each_part(backend, x, padded, [&](Index n, auto first, Index last) {
+      for (Index layer = 0; layer < num_layers; ++layer) {
+        for (Index d = 0; d < directions(); ++d) {
+          auto const from = work.units(work.of_layer(x, layer), d),
+                     to = work.part(layer, d, work.h(layer), true).initial(which);
+          Index const room = which > 0 ? padded : directions() > 1 ? hidden_size : to.sample_pitch;
+          for (Index u = first; u < last && u < room; ++u)
+            to.at(0, n)[u] = u < hidden_size ? from.at(0, n)[u * from.column_pitch] : 0;
+        }
+      }
+    });
+  }
+  constexpr void give_initial_gradient(auto const& backend, auto const& work, Index which, auto const& dx) const {
+    for (Index layer = 0; layer < num_layers; ++layer) {
+      for (Index d = 0; d < directions(); ++d)
+        backend.copy(work.part(layer, d, work.h(layer), true).initial_gradient(which),
+                     work.units(work.of_layer(dx, layer), d));
+    }
   }
 
   /// to = the step of `from` with which each sample ends. `rows` are any of the minibatch.
@@ -427,4 +497,4 @@ struct Rnn {
 }  // namespace coldpress
 
 COLDPRESS_FIELDS(coldpress::Rnn, hidden_size, num_layers, rnn_type, reset_after, dropout_probability, dropout_seed,
-                 input_mode, direction_mode, output, truncation, weight);
+                 input_mode, direction_mode, output, truncation, weight, initial_state);

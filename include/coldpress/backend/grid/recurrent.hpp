@@ -42,11 +42,14 @@ constexpr void each_unit(Block const& block, Index first, Index count, Index hid
   });
 }
 
-/// Writes zeros to a unit of a step that a sample does not have.
+/// Writes zeros to a unit of a step that a sample does not have, or the initial state if it is passed on.
 template <class R>
 constexpr void clear_unit(R const& r, Index step, Index sample, Index u) {
-  r.h.at(step, sample)[u * r.h.column_pitch] = 0;
+  bool const passes = r.passes_initial(sample);
+  r.h.at(step, sample)[u * r.h.column_pitch] = passes ? r.h.at(r.step(-1), sample)[u * r.h.column_pitch] : 0;
   for (Index k = u; k < r.kept.columns; k += r.units()) r.kept.at(step, sample)[k] = 0;
+  Index const c = 4 * r.units() + u;
+  if (passes && r.type == RnnType::lstm) r.kept.at(step, sample)[c] = r.kept.at(r.step(-1), sample)[c];
 }
 
 /// A step of a GRU whose reset gate is applied before the product. `across` is W_h transposed, and sums without the
@@ -56,9 +59,9 @@ constexpr void step_with_reset_before(Block const& block, R const& r, float cons
                                       Index first, Index count, Index n) {
   Index const hidden = r.weights.hidden, units = r.units(), rows = 3 * hidden, t = r.step(n);
   auto const before = [&](Index sample) {
-    return n > 0 ? r.h.at(r.step(n - 1), sample) : r.state ? r.state + sample * r.state_pitch : nullptr;
+    return r.follows(n) ? r.h.at(r.step(n - 1), sample) : r.state ? r.state + sample * r.state_pitch : nullptr;
   };
-  Index const stride = n > 0 ? r.h.column_pitch : 1;
+  Index const stride = r.follows(n) ? r.h.column_pitch : 1;
   each_unit(block, first, count, hidden, [&](Index sample, Index u) {
     if (r.over(t, sample)) return clear_unit(r, t, sample, u);
     float const* const h = before(sample);
@@ -118,13 +121,13 @@ constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float cons
         step_with_reset_before(block, r, across, p.bias_h, first, count, n);
         continue;
       }
-      Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
+      Index const t = r.step(n), before = r.follows(n) ? r.step(n - 1) : 0;
       // A stream's h is read by all threads before any thread writes it.
       auto const one = [&](Index sample, Index u) {
         if (r.over(t, sample)) return clear_unit(r, t, sample, u);
         float* const state = r.state ? r.state + sample * r.state_pitch : nullptr;
-        float const* const h = n > 0 ? r.h.at(before, sample) : state;
-        Index const stride = n > 0 ? r.h.column_pitch : 1;
+        float const* const h = r.follows(n) ? r.h.at(before, sample) : state;
+        Index const stride = r.follows(n) ? r.h.column_pitch : 1;
         float z[4] = {};
         for (Index q = 0; q < gates; ++q) {
           Index const sum = sum_of_h(gates, q);
@@ -139,7 +142,7 @@ constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float cons
         float* const kept = r.kept.at(t, sample);
         float value = 0;
         if (r.type == RnnType::lstm) {
-          float const c_before = n > 0 ? r.kept.at(before, sample)[4 * units + u] : state ? state[units + u] : 0;
+          float const c_before = r.follows(n) ? r.kept.at(before, sample)[4 * units + u] : state ? state[units + u] : 0;
           for (Index q = 0; q < 4; ++q) z[q] = q == 2 ? Math<float>::tanh(z[q]) : Math<float>::sigmoid(z[q]);
           float const c = Math<float>::fma(z[1], c_before, z[0] * z[2]), top = Math<float>::tanh(c);
           for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
@@ -182,6 +185,14 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
   Index const at_once = freestanding::max<Index>(1, threads / hidden);
   auto const sweep = [&](Block const& block, Index number) {
     Index const first = number * at_once, count = freestanding::min(at_once, samples - first);
+    // Adds to the gradient of a unit's h what the sums of the step after it give.
+    auto const add_product = [&](float dh, float const* after, Index u) {
+      for (Index q = 0; q < direct; ++q) {
+        float const* const from = after + sum_of_h(gates, q) * units;
+        for (Index v = 0; v < hidden; ++v) dh = Math<float>::fma(p.of_h[(q * hidden + v) * hidden + u], from[v], dh);
+      }
+      return dh;
+    };
     for (Index n = steps - 1; n >= 0; --n) {
       Index const t = r.step(n), from_end = steps - 1 - n;
       bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
@@ -195,15 +206,12 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
         float dh = upper.steps == steps ? upper.at(t, i)[u * upper.column_pitch]
                    : from_end == 0      ? upper.at(0, i)[u * upper.column_pitch]
                                         : 0;
-        for (Index q = 0; after && q < direct; ++q) {
-          float const* const from = after + sum_of_h(gates, q) * units;
-          for (Index v = 0; v < hidden; ++v) dh = Math<float>::fma(p.of_h[(q * hidden + v) * hidden + u], from[v], dh);
-        }
+        if (after) dh = add_product(dh, after, u);
         float* const gradient = r.gradients.at(t, i) + u;
         if (r.type == RnnType::lstm) {
           float const a = kept[u], f = kept[units + u], g = kept[2 * units + u], o = kept[3 * units + u],
                       tanh_c = kept[5 * units + u];
-          float const before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
+          float const before = r.follows(n) ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
           float const dc = Math<float>::fma(dh * o, 1 - tanh_c * tanh_c, after ? after[4 * units + u] : 0.0f);
           gradient[0] = dc * g * a * (1 - a);
           gradient[units] = dc * before * f * (1 - f);
@@ -213,7 +221,7 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
         } else if (r.type == RnnType::gru) {
           dh += after ? after[4 * units + u] : 0;
           float const y = kept[u], reset = kept[units + u], z = kept[2 * units + u], m = kept[3 * units + u];
-          float const before = n > 0 ? r.h.at(r.step(n - 1), i)[u * r.h.column_pitch] : 0;
+          float const before = r.follows(n) ? r.h.at(r.step(n - 1), i)[u * r.h.column_pitch] : 0;
           float const dy = dh * (1 - z) * (1 - y * y);
           gradient[0] = dy;
           gradient[units] = dy * m * reset * (1 - reset);
@@ -234,9 +242,20 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
         for (Index v = 0; v < hidden; ++v)
           of_state = Math<float>::fma(p.of_h[(2 * hidden + v) * hidden + u], gradients[v], of_state);
         float const reset = r.kept.at(t, i)[units + u];
-        float const before = n > 0 ? r.h.at(r.step(n - 1), i)[u * r.h.column_pitch] : 0;
+        float const before = r.follows(n) ? r.h.at(r.step(n - 1), i)[u * r.h.column_pitch] : 0;
         gradients[units + u] = of_state * before * reset * (1 - reset);
         gradients[4 * units + u] = Math<float>::fma(of_state, reset, gradients[4 * units + u]);
+      });
+    }
+    if constexpr (R::may_have_more) {
+      if (!r.has_initial) return;
+      bool const cut = r.cuts_initial(truncation);
+      each_unit(block, first, count, hidden, [&](Index i, Index u) {
+        float const* const after = r.gradients.at(r.first_of(i), i);
+        float* const to = r.gradients.at(r.step(-1), i) + u;
+        float const behind = gates > 1 && !cut ? after[4 * units + u] : 0.0f;
+        to[0] = cut ? 0 : add_product(gates == 3 ? behind : 0.0f, after, u);
+        if (gates == 4) to[4 * units] = behind;
       });
     }
   };
@@ -264,12 +283,12 @@ struct GatesByStep : GateGradients<true> {
     return at(quotient(n, r.x.samples), remainder(n, r.x.samples), row);
   }
 };
-/// The first operand of a weight gradient, whose terms are the samples of all steps, or for W_h of all steps but the
-/// first.
+/// The first operand of a weight gradient, whose terms are the samples of the steps from one on that is computed
+/// `first_step`-th.
 struct GatesByUnit : GateGradients<false> {
-  Index first_row = 0;
+  Index first_row = 0, first_step = 0;
   constexpr float value(Index, Index row, Index n) const {
-    return at(r.step(quotient(n, r.x.samples) + (of_h ? 1 : 0)), remainder(n, r.x.samples), first_row + row);
+    return at(r.step(quotient(n, r.x.samples) + first_step), remainder(n, r.x.samples), first_row + row);
   }
 };
 /// The second operand of a weight gradient: x or r∘h of these steps, or h of the steps before.
