@@ -300,6 +300,8 @@ std::string printed(capnp::DynamicStruct::Reader fields, std::size_t indent) {
     if (!fields.has(field, member ? capnp::HasMode::NON_NULL : capnp::HasMode::NON_DEFAULT)) continue;
     auto const value = fields.get(field);
     if (!member && value.getType() == DynamicValue::LIST && value.as<capnp::DynamicList>().size() == 0) continue;
+    bool const is_empty = value.getType() == DynamicValue::TEXT && value.as<capnp::Text>().size() == 0;
+    if (!member && is_empty && field.getProto().getSlot().getDefaultValue().getText().size() == 0) continue;
     parts.push_back(text_of(field.getProto().getName()) + " = " + printed(value, indent + 2));
   }
   return bracketed('(', ')', parts, indent);

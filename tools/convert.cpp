@@ -71,7 +71,9 @@ void add_convert(CLI::App& app) {
       "network of a config, and writes them as files of coldpress, ONNX models, types in C++ and others");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
-  command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
+  command->add_option("-o,--output,OUTPUT", options->output, "The file to write; given once, by -o or as OUTPUT")
+      ->type_name(file)
+      ->required();
   auto const add_format = [&](char const* option, auto& chosen, char const* help, auto const& has) {
     return command->add_option(option, chosen, std::string{help} + joined(names(has)))
         ->type_name(name)
@@ -110,8 +112,9 @@ void add_convert(CLI::App& app) {
                     "A model of Keras takes and gives images {height, width, channels}, as there");
   command->add_flag("--steps-first", options->chosen->onnx.steps_first,
                     "Values [samples, channels, steps] of an ONNX model become sequences {steps, channels}");
-  command->add_flag("!--one-sample", options->chosen->onnx.batched,
-                    "The inputs of an ONNX model are one sample each, without an axis that counts samples");
+  command->add_flag_callback(
+      "--one-sample", [options] { options->chosen->onnx.batched = false; },
+      "The inputs of an ONNX model are one sample each, without an axis that counts samples");
   command
       ->add_option("--namespace", options->chosen->type.name_space,
                    "The namespace of a type in C++, if not the name of the file")

@@ -74,6 +74,7 @@ TEST_CASE("a training comes back from the text that is written of it") {
     write_training(folder / "train.txt", training);
     INFO(content(folder / "train.txt"));
     CHECK(read_training(folder / "train.txt") == training);
+    for (char const* empty : {"name = \"\"", "data = \"\""}) CHECK(!contains(content(folder / "train.txt"), empty));
     CHECK(read(capnp("encode", "capnp/coldpress.capnp", content(folder / "train.txt"), "Training")) == training);
   };
   check({});
