@@ -252,6 +252,11 @@ void train_on(Ranks const& ranks, Options options) {
   if (snapshot) encode(outputs.checkpoint, [&] { return trainer.checkpoint(); });
   run.model = {}, run.optimizer_state = {}, run.states = {};  // the trainer has them now
 
+  if (train::lacks_logarithm(solver.network().config(), run.loss)) {
+    show(
+        "note: the loss negativeLogLikelihood takes logarithms of probabilities, and the network ends in a softmax, "
+        "which computes the probabilities themselves; with logSoftmax in its place, the loss is the cross entropy");
+  }
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
   std::printf("%s of %s, %s, batch %td%s, %s\n", counted(data.training().size(), "sample").c_str(),

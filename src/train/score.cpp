@@ -106,6 +106,11 @@ bool takes_labels(LayerConfig const& loss) {
   return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
 }
 
+bool lacks_logarithm(LayerConfig const& network, Objective const& loss) {
+  return loss && std::holds_alternative<NegativeLogLikelihood>(loss->layer_type) &&
+         std::holds_alternative<Softmax>(last_layer(network).layer_type);
+}
+
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
   if (targets.size() != 1) return false;
   return loss ? takes_labels(*loss) : output.size() > 1;

@@ -327,6 +327,21 @@ TEST_CASE("options go before the config, and the same seed gives the same networ
   CHECK(trained({"--batch", "7"}) != same);
 }
 
+TEST_CASE("train notes a softmax before a loss that takes logarithms") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(30)), note = "note: the loss negativeLogLikelihood takes ";
+  auto const said = [&](std::string const& last) {
+    std::string text = dropout_config;
+    text.replace(text.find("logSoftmax"), 10, last);
+    return output(
+        {"train", "--config", folder.put("config", text), "--data", data, "--steps", "1", "--save", folder / "net"});
+  };
+  CHECK(said("softmax").starts_with(note));
+  CHECK_FALSE(contains(said("logSoftmax"), note));
+  CHECK_FALSE(contains(said("sigmoid"), note));
+}
+
 TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
   if (!has_command()) return;
   TemporaryFolder folder;

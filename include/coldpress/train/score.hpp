@@ -29,6 +29,9 @@ Objective loss_for(dynamic::Layer const& network, Shape targets);
 
 /// Whether the loss takes class numbers as targets.
 bool takes_labels(dynamic::LayerConfig const& loss);
+/// Whether the loss takes the logarithms of probabilities and the network ends in a Softmax, which computes the
+/// probabilities themselves: such a run learns, but it is not the cross entropy that falls.
+bool lacks_logarithm(dynamic::LayerConfig const& network, Objective const& loss);
 /// Whether the targets are class numbers.
 bool has_labels(Objective const& loss, Shape output, Shape targets);
 
