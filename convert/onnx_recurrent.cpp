@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace coldpress::convert::onnx {
 namespace {
@@ -31,10 +32,6 @@ void check_plain(Call const& call, Index steps) {
   if (call.is_constant(4)) {
     for (Index const length : call.integers_of(4, "sequence_lens"))
       if (length != steps) refuse("a sample has another number of steps than the input (sequence_lens)");
-  }
-  for (std::size_t const i : {5u, 6u}) {
-    if (call.has(i) && !(call.is_constant(i) && is_zero(call.constant(i, "the initial state"))))
-      refuse("its initial state is not zero");
   }
   if (call.has(7) && !is_zero(call.constant(7, "P"))) refuse("it has peepholes");
 }
@@ -86,6 +83,18 @@ Weight packed(Call const& call, RecurrentWeights const& all, RnnType type) {
   return {"-0", {all.size(), 1, 1}, std::move(values), w.origin};
 }
 
+/// The initial h or c of all directions, {units}, or nothing where it is left out or zero.
+std::optional<Sample> initial_state(Call& call, std::size_t input, bool samples_first, RecurrentWeights const& of) {
+  char const* const what = input == 5 ? "initial_h" : "initial_c";
+  if (!call.has(input) || (call.is_constant(input) && is_zero(call.constant(input, what)))) return {};
+  Value const state = call.value(input);
+  int const samples = samples_first ? 0 : 1;
+  if (state.rank() != 3 || state.extent(samples) != 1 || state.extent(1 - samples) != of.directions ||
+      state.extent(2) != of.hidden || (state.samples_axis() >= 0 && state.samples_axis() != samples))
+    refuse("its " + std::string{what} + " is " + described(state.axes) + ", and not directions of samples of units");
+  return call.network.reshape(call.network.arranged(state, {1 - samples, 2}), {of.directions * of.hidden});
+}
+
 void recurrent(Call& call, RnnType type) {
   Value const x = call.value(0);
   bool const samples_first = call.integer("layout", 0) != 0;
@@ -103,16 +112,24 @@ void recurrent(Call& call, RnnType type) {
   if (call.used(2)) refuse("the last state of its cells is read");
   RecurrentWeights const weights{gates_of(type), features, hidden, 1, directions};
   bool const all = call.used(0);
+  std::optional<Sample> h = initial_state(call, 5, samples_first, weights), c{};
+  if (type == RnnType::lstm) c = initial_state(call, 6, samples_first, weights);
   Rnn const layer{.hidden_size = hidden,
                   .rnn_type = type,
                   .reset_after = type != RnnType::gru || call.integer("linear_before_reset", 0) != 0,
                   .direction_mode = directions == 2 ? DirectionMode::bi_directional : DirectionMode::uni_directional,
-                  .output = all ? RnnOutput::sequence : RnnOutput::last_step};
+                  .output = all ? RnnOutput::sequence : RnnOutput::last_step,
+                  .initial_state = h || c};
   Sample const sequence = call.network.reshape(call.network.arranged(x, {step_axis, 2}), {steps, features});
   std::vector<Sample> inputs{sequence};
   if (call.is_computed(4)) {
     if (all && call.used(1)) refuse("all steps and the last ones are read, of samples with numbers of steps");
     inputs.push_back(numbers_by_sample(call, 4, "numbers of steps (sequence_lens)"));
+  }
+  if (h || c) {  // an LSTM of coldpress takes both
+    auto const zero = [&](Sample const& other) { return call.network.add("zero", Power{.scale = 0}, {other}); };
+    inputs.push_back(h ? *h : zero(*c));
+    if (type == RnnType::lstm) inputs.push_back(c ? *c : zero(*h));
   }
   Sample const y = call.network.add("", layer, inputs, {packed(call, weights, type)});
   Axis const samples = x.axis(samples_axis);
@@ -148,7 +165,7 @@ void gru(Call& call) { recurrent(call, RnnType::gru); }
 void rnn(Call& call) { recurrent(call, RnnType::tanh); }
 
 constexpr std::array rows{
-    Operator{"LSTM", lstm, nullptr, "`rnn`; forward or in both directions, from a state of zeros, with sequence_lens"},
+    Operator{"LSTM", lstm, nullptr, "`rnn`; forward or in both directions, with sequence_lens and initial states"},
     Operator{"GRU", gru, nullptr, "`rnn`, with or without linear_before_reset; otherwise as LSTM"},
     Operator{"RNN", rnn, nullptr, "`rnn` with Tanh or Relu, otherwise as LSTM"},
 };

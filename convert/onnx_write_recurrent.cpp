@@ -29,12 +29,13 @@ class Recurrent {
                .layers = rnn.num_layers,
                .directions = rnn.direction_mode == DirectionMode::bi_directional ? 2 : 1,
                .skip = rnn.input_mode == InputMode::skip_input};
+    states_ = !rnn.initial_state ? 0 : rnn.rnn_type == RnnType::lstm ? 2 : 1;
   }
 
   Name write() {
     Name x = w_.rank() == 2 ? w_.x() : w_.reshape(w_.x(), Extents{1, features_});
     x = w_.transpose(x, {1, 0, 2});
-    if (w_.inputs() > 1) lengths_ = lengths();
+    if (w_.inputs() > 1 + states_) lengths_ = lengths();
     std::vector<Name> last;
     for (Index layer = 0; layer < rnn_.num_layers; ++layer) {
       auto const y = apply(x, layer);
@@ -57,7 +58,8 @@ class Recurrent {
       attributes.push_back({"activations", std::vector<std::string_view>(both ? 2 : 1, activation)});
     }
     std::vector<Name> inputs{x, matrices(layer, true), matrices(layer, false), biases(layer)};
-    if (!lengths_.empty()) inputs.push_back(lengths_);
+    if (!lengths_.empty() || states_ > 0) inputs.push_back(lengths_);
+    for (std::size_t k = w_.inputs() - states_; k < w_.inputs(); ++k) inputs.push_back(initial_state(k, layer));
     return w_.add_several(kind_.op, inputs, attributes, 2);
   }
   /// The number of steps of each sample, [samples], as whole numbers that ONNX allows.
@@ -65,6 +67,12 @@ class Recurrent {
     constexpr Index int32 = 6;
     Name const some = w_.add("Clip", {w_.x(1), w_.number(0, "none"), w_.number(static_cast<float>(steps_), "all")});
     return w_.add("Cast", {w_.add("Squeeze", {some, w_.indices({1}, "axes")})}, {{"to", int32}});
+  }
+  /// The initial h or c of a layer, [directions, samples, hidden].
+  Name initial_state(std::size_t input, Index layer) {
+    Name const& all = w_.x(input);
+    Name const units = rnn_.num_layers > 1 ? w_.slice(all, 2, layer, layer + 1) : all;
+    return w_.transpose(w_.reshape(units, Extents{packed_.directions, packed_.hidden}), {1, 0, 2});
   }
   /// f(the part of the packed weights, its weights) for each direction of a layer.
   template <class F>
@@ -120,7 +128,8 @@ class Recurrent {
   Rnn const& rnn_;
   Kind kind_;
   Index steps_ = 1, features_ = 1;
-  Name lengths_ = {};  // empty: all samples have all steps
+  Name lengths_ = {};       // empty: all samples have all steps
+  std::size_t states_ = 0;  // the last inputs are initial states
   RecurrentWeights packed_ = {};
 };
 
@@ -128,7 +137,8 @@ Name recurrent(LayerWriter& w, Rnn const& rnn) { return Recurrent{w, rnn}.write(
 
 constexpr std::array rows{
     exporter<Rnn, recurrent>(
-        "LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape; Clip and Cast of numbers of steps"),
+        "LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape; Clip and Cast of numbers of steps, "
+        "Slice of initial states"),
 };
 
 }  // namespace

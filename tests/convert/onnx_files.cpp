@@ -7,6 +7,7 @@
 
 #include <coldpress/persist/network.hpp>
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -51,6 +52,31 @@ TEST_CASE("an ONNX model that does not fit gets all operators that are in the wa
             .starts_with("4 operators are in the way: Erf 'error': no layer does it; Erf 'c': no layer does it; Det "
                          "'det': no layer "
                          "does it; GRU 'gru': "));
+}
+
+TEST_CASE("an initial state of an ONNX model may be a constant, and an LSTM's h or c be left out") {
+  if (!has()) return;
+  auto const made = [](std::string const& op, std::vector<std::string> const& states) {
+    std::int64_t const gates = op == "LSTM" ? 4 : 1;
+    std::vector<std::string> inputs{"x", "w", "r", "", ""};
+    inputs.insert(inputs.end(), states.begin(), states.end());
+    std::vector<float> const zeros(static_cast<std::size_t>(gates)), ones(zeros.size(), 1.0f);
+    Model const model{.nodes = node(op, "rnn", inputs, {"y"}, attribute("hidden_size", 1) + attribute("layout", 1)),
+                      .constants = constant(tensor("w", {1, gates, 1}, op == "LSTM" ? zeros : ones)) +
+                                   constant(tensor("r", {1, gates, 1}, op == "LSTM" ? zeros : ones)) +
+                                   constant(tensor("half", {1, 1, 1}, {0.5f})),
+                      .inputs = input("x", {0, 2, 1})};
+    return outputs(model.bytes(), {0, 0.25f});
+  };
+  auto const close = [](std::vector<float> const& found, std::vector<double> const& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]).margin(1e-9));
+  };
+  double const first = std::tanh(0.5);
+  close(made("RNN", {"half"}), {first, std::tanh(0.25 + first)});
+  // With weights of zero, all gates are 1/2, and so c is halved.
+  close(made("LSTM", {"", "half"}), {std::tanh(0.25) / 2, std::tanh(0.125) / 2});
+  close(made("LSTM", {"half"}), {0, 0});
 }
 
 TEST_CASE("an ONNX model is refused with what it has and what it should have") {

@@ -38,6 +38,16 @@ inline std::vector<Case> sequences() {
   counted("last", {.rnn_type = RnnType::relu, .output = last});
   counted("both_last", {.rnn_type = RnnType::gru, .reset_after = false, .direction_mode = both, .output = last});
   counted("layers", {.num_layers = 2, .output = layers}, "all steps and the last ones are read");
+  auto const started = [&](std::string const& form, Rnn layer, std::vector<Input> const& inputs) {
+    layer.hidden_size = 4, layer.initial_state = true;
+    all.push_back(one("states_" + form, layer, inputs));
+  };
+  started("two", {.num_layers = 2}, {{{6, 3}}, {{4, 2}}, {{4, 2}}});
+  started("both", {.rnn_type = RnnType::gru, .direction_mode = both, .output = last}, {{{6, 3}}, {{8}}});
+  started("layers", {.num_layers = 2, .rnn_type = RnnType::tanh, .direction_mode = both, .output = layers},
+          {{{6, 3}}, {{8, 2}}});
+  started("step", {}, {{{3}}, {{4}}, {{4, 1}}});
+  started("lengths", {.direction_mode = both}, {{{6, 3}}, {{1}, 8}, {{8}}, {{8, 1}}});
   Input const steps{{5, 12}}, step{{12}};
   all.insert(all.end(),
              {one("", LearnedPositions{.most = 8}, {steps}), one("all", LearnedPositions{.most = 5}, {steps}),
