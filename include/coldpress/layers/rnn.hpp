@@ -36,7 +36,7 @@ struct Rnn {
   InputMode input_mode = InputMode::linear_input;
   DirectionMode direction_mode = DirectionMode::uni_directional;
   RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, or {units, layers}; units: of all directions
-  std::uint64_t truncation = 0;            // steps that a gradient flows back, counted from the last step; 0: all
+  std::uint64_t truncation = 0;            // through so many steps, counted from the last, gradients flow; 0: all
   Weight weight = {};                      // initially Glorot; a filler applies to the matrices, biases start at zero
   bool initial_state = false;              // whether the last inputs are the state that sequences start from, or zero
 
@@ -69,7 +69,7 @@ struct Rnn {
                ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
                : 0;
   }
-  /// Of the sequence alone.
+  /// Depends on the shape of the sequence alone, not on other inputs.
   template <PassKind kind>
   constexpr RecurrentVariant variant(Shape const& in) const {
     return {rnn_type, reset_after, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
@@ -82,8 +82,8 @@ struct Rnn {
     return Backend::recurrent_scratch(weights(in[0]), extent);
   }
 
-  /// Always inlined: where the compiler does not know the numbers here, computing them takes longer than a stream's
-  /// step.
+  /// Always inlined, so that the compiler knows the sizes: computing them at run time would take longer than one step
+  /// of a stream.
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
     if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x[0])>>) {
       forward_block(backend, pass);
@@ -173,7 +173,7 @@ struct Rnn {
   }
   /// The steps in memory for initial states: one before the first step, and one behind the last for a second direction.
   constexpr Index initial_steps() const { return initial_state ? directions() : 0; }
-  /// Unless the compiler knows that the sequence is the only input.
+  /// Whether there may be other inputs than the sequence: unless the type of the pass shows that there are none.
   template <class Pass>
   static constexpr bool may_have_more = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
