@@ -1,6 +1,5 @@
 // Recurrent layers of a config whose samples have numbers of steps: tests/golden/rnn_lengths.py made the values.
-#include "support/golden_file.hpp"
-#include "tensors.hpp"
+#include "golden_rnn.hpp"
 
 namespace {
 
@@ -8,14 +7,6 @@ using namespace coldpress;
 using namespace coldpress::test;
 
 constexpr Index batch = 3, steps = 4, features = 2;
-constexpr float lengths[] = {2, 4, 1};
-
-/// The multiples of 1/128 that the script takes, too.
-Floats numbers(Index count, Index factor) {
-  Floats values;
-  for (Index i = 0; i < count; ++i) values.push_back(static_cast<float>(i * factor % 101 - 50) / 128);
-  return values;
-}
 
 LayerConfig counted_steps(Rnn const& layer, Shape const& in = {steps, features}) {
   SequentialConfig container;
@@ -24,58 +15,19 @@ LayerConfig counted_steps(Rnn const& layer, Shape const& in = {steps, features})
   return {"network", std::move(container)};
 }
 
-struct Made {
-  Floats y, dx, weights;
-};
-Made made_by(std::string const& backend, Rnn const& layer) {
-  Net net = Net::from_config(Backend{backend}, counted_steps(layer));
-  Floats const weights = numbers(net.learnable_weights_data()[0].size(), 37);
-  std::copy(weights.begin(), weights.end(), net.learnable_weights_data()[0].write_only().begin());
-  SharedTensor const y = net.forward({tensor({batch, steps, features}, numbers(batch * steps * features, 29)),
-                                      tensor({batch, 1}, {lengths[0], lengths[1], lengths[2]})})[0];
-  Made made{values_of(y), {}, {}};
-  SharedTensor dy{y.shape()};
-  Floats const given = numbers(y.size(), 23);
-  std::copy(given.begin(), given.end(), dy.write_only().begin());
-  made.dx = values_of(net.backward(dy));
-  made.weights = gradients_of(net);
-  return made;
-}
-
-void check(Floats const& found, std::vector<double> const& expected) {
-  REQUIRE(found.size() == expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]).margin(2e-7).epsilon(2e-6));
-}
-
 }  // namespace
 
 TEST_CASE("samples with numbers of steps give the values and gradients of packed sequences") {
-  struct Kind {
-    std::string name;
-    RnnType type;
-    bool reset_after = true;
-  };
-  auto const golden = golden_cases("rnn_lengths.txt");
-  for (Kind const& kind : {Kind{"lstm", RnnType::lstm},
-                           {"gru", RnnType::gru},
-                           {"gru_reset_before", RnnType::gru, false},
-                           {"tanh", RnnType::tanh}}) {
-    for (auto const& [layers, directions] : {std::pair<Index, int>{2, 1}, {1, 2}, {2, 2}}) {
-      std::string const name = kind.name + "_" + std::to_string(layers) + "_" + std::to_string(directions);
-      GoldenCase const& wanted = golden.at(name);
-      for (std::string const backend : {"cpu", "cpu:reference"}) {
-        INFO(name << " on " << backend);
-        Rnn layer{.hidden_size = 3, .num_layers = layers, .rnn_type = kind.type, .reset_after = kind.reset_after};
-        if (directions == 2) layer.direction_mode = DirectionMode::bi_directional;
-        Made const all = made_by(backend, layer);
-        check(all.y, wanted.at("steps")), check(all.dx, wanted.at("dx")), check(all.weights, wanted.at("weights"));
-        layer.output = RnnOutput::layers;
-        Made const last = made_by(backend, layer);
-        check(last.y, wanted.at("layers")), check(last.dx, wanted.at("dx_of_layers"));
-        check(last.weights, wanted.at("weights_of_layers"));
-      }
-    }
-  }
+  std::vector<SharedTensor> const inputs{tensor({batch, steps, features}, numbers(batch * steps * features, 29)),
+                                         tensor({batch, 1}, {2, 4, 1})};
+  for_each_golden_rnn(
+      "rnn_lengths.txt", 3,
+      [&](std::string const& backend, Rnn const& layer, GoldenCase const& wanted, std::string const& suffix) {
+        GoldenRnn const made = golden_pass(Net::from_config(Backend{backend}, counted_steps(layer)), inputs);
+        check_golden(made.y, wanted.at(suffix.empty() ? "steps" : "layers"));
+        check_golden(made.gradients[0], wanted.at("dx" + suffix));
+        check_golden(made.weights, wanted.at("weights" + suffix));
+      });
 }
 
 TEST_CASE("one sample has the number of steps of its own call, and the bits of a shorter sequence") {
