@@ -9,7 +9,11 @@ export CCACHE_BASEDIR CCACHE_NOHASHDIR
 # them: a sum of all that was included, which is the same in all build folders, as the precompiled header's bytes are not.
 # The precompiled header itself is compiled in each build folder, because g++ would not know its headers again elsewhere.
 export CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros
-case " $* " in *' -x c++-header '*) ;; *) exec ccache "$@" ;; esac
+case " $* " in
+  *' -Xclang -emit-pch '*) preprocess='-Xclang -E' ;;  # which wins over a plain -E
+  *' -x c++-header '*) preprocess=-E ;;
+  *) exec ccache "$@" ;;
+esac
 before=
 for word; do  # all words but -o HEADER stay
   shift
@@ -17,5 +21,5 @@ for word; do  # all words but -o HEADER stay
   before=$word
 done
 rm -f "$header"  # the command includes it where it exists
-"$@" -E -dD | sed "s|$project/||g" | sha256sum >"$header.sum" || rm -f "$header.sum"
+"$@" $preprocess -dD -o - | sed "s|$PWD/||g; s|$project/||g" | sha256sum >"$header.sum" || rm -f "$header.sum"
 exec "$@" -o "$header"

@@ -82,9 +82,9 @@ __attribute__((noinline)) void pack_filters(Index outputs, Index terms, float co
     split<tile_rows>(outputs, [&](Index output, auto h) COLDPRESS_INLINE_LAMBDA {
       float* const tile = to + output * terms;
       for (Index k = first; k < end; ++k) {
-        for (int i = 0; i < h; i += lanes) {  // whole vectors, whose ends the next term overwrites
+        for (int i = 0; i < h; i += lanes) {  // whole vectors within the tile: the next terms overwrite their ends
           Vector const some = load_row(from + k * pitch + output + i, readable - output - i);
-          store_row(tile + k * h + i, some, k + 1 < terms ? lanes : h - i);
+          store_row(tile + k * h + i, some, (terms - k) * h - i);
         }
       }
     });
