@@ -248,6 +248,6 @@ struct Checkpoint {
   earlyStopping @18 :EarlyStopping;
   reduceOnPlateau @19 :ReduceOnPlateau;
   average @20 :Average;
-  # The name of the optimizer whose states these are. It is not solver's if a network type has an optimizer of its own.
+  # The name of the optimizer that has these states. It is not solver's if a network type has an optimizer of its own.
   optimizer @21 :Text;
 }

@@ -137,6 +137,9 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
                                              buffers = in_order(checkpoint, weights, states, accumulates);
                                              return in_order(checkpoint.model, weights);
                                            });
+  if (!config.objective && !layer.executable().has_losses())
+    throw MismatchError{
+        "the checkpoint has no loss, since that of its network type is not built in: resume a solver of that type"};
   dynamic::Solver solver{std::move(layer), std::move(config)};
   restore(solver, checkpoint, buffers);
   return solver;

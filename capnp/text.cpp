@@ -196,6 +196,7 @@ class Guard {
     if (after == text_.size() || text_[after] != '=') {
       if (brackets_.back().kind == '(' && brackets_.back().fields && field_.name.empty())
         refuse(start, "an = is missing after '" + std::string{name} + "'");
+      if (!field_.name.empty() && field_.type.isStruct()) begin_value(start, name);  // refuses every word
       static constexpr std::string_view literals[] = {"void", "true", "false", "inf", "nan"};
       if (enumerators_) {
         std::vector<std::string> known;

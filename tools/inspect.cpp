@@ -100,7 +100,7 @@ std::string run(auto const& file) {
     std::string_view const named =
         std::visit([](auto const& type) { return std::string_view{type.name}; }, solver.solver);
     if (!file.optimizer.empty() && file.optimizer != named)
-      text = file.optimizer + ", whose numbers only its network type knows\n";
+      text = file.optimizer + "; only its network type knows its numbers\n";
   }
   text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " +
           std::to_string(file.seed);

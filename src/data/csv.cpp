@@ -160,7 +160,7 @@ CsvDialect dialect_of(SpecOptions const& options) {
   else
     dialect.delimiter = delimiter[0];
   if (options.has("header")) dialect.header = options.flag("header", false);
-  if (!options.has("label")) dialect.class_option = "label";
+  if (!options.has("label") && !options.has("targets")) dialect.class_option = "label";
   dialect.ignore_option = "ignore";
   dialect.doubt = "; if this line has the names of the columns, add the option header=1";
   return dialect;

@@ -94,6 +94,8 @@ TEST_CASE("a text in place of a number is told the options for texts, and one co
   CHECK(read("y,a b,c\n1,cat,2\n", "?ignore=2").samples == Values{2});
   CHECK(refusal("kind,a\ncat,dog\n", "?label=kind") ==
         "line 2, column 2 ('a'): 'dog' is not a number; the option ignore=a leaves the column out");
+  CHECK(refusal("kind,a\n1,dog\n", "?targets=kind") ==  // which excludes a label
+        "line 2, column 2 ('a'): 'dog' is not a number; the option ignore=a leaves the column out");
   CHECK(refusal("1,2\n3,0x4\n", "") == "line 2, column 2: '0x4' is not a number");  // no text
   std::string const one = "has one column, expected a target and at least one feature";
   CHECK(refusal("1\n2\n", "") == one);

@@ -270,6 +270,10 @@ TEST_CASE("an optimizer of a network type that no config can name is continued i
         "the checkpoint's optimizer is custom decaying, but the solver's is sgd");
   CHECK(contains(message<MismatchError>([&] { solver_of(dynamic::Backend::like_static(), checkpoint); }),
                  "optimizer, custom decaying, belongs to a network type"));
+  Checkpoint without = checkpoint_of(sgd);
+  without.loss.reset();
+  CHECK(contains(message<MismatchError>([&] { solver_of(dynamic::Backend::like_static(), without); }),
+                 "the checkpoint has no loss"));
 }
 
 }  // namespace coldpress::persist

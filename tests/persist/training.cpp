@@ -405,6 +405,7 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"= (name = \"loss\"", "= 0(name = \"loss\"", 2, "'loss' has fields: write loss = ()"},
            Wrong{"relu = void", "relu", 0, "an = is missing after 'relu'"},
            Wrong{"(relu = void)", "void", 0, "'layerType' has fields: write layerType = (NAME = ...)"},
+           Wrong{"(relu = void)", "relu", 0, "'layerType' has fields: write layerType = (NAME = ...)"},
            Wrong{"seed = 42)", "seed = 42 (3))", 10, "a comma is missing before this bracket"},
            Wrong{"relu = void", "relu = voyd", 7, "'voyd' is not a value"},
            Wrong{"(network", "network", 0, "the value must be in round brackets"},

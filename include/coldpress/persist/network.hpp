@@ -176,8 +176,8 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
 }
 /// The same for a solver of a config. Throws MismatchError, too, if its network does not have the checkpoint's seed.
 void resume(dynamic::Solver& solver, Checkpoint const& checkpoint);
-/// A solver in the state that the checkpoint recorded, of a config or of a network type whose optimizer and loss are
-/// built in. Throws MismatchError if its optimizer is not, and as resume, dynamic::Layer::from_config and
+/// A solver in the state that the checkpoint recorded, of a config or of a network type that has an optimizer and a loss
+/// which are built in. Throws MismatchError if one is not, and as resume, dynamic::Layer::from_config and
 /// dynamic::Solver's constructor do.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 /// A solver that begins the training: its network has new weights, made with the training's seed, and is trained for
