@@ -15,6 +15,13 @@ auto weighted(std::uint64_t seed = 4) {
   net.write_weight(0, test::Random{seed}.values<typename Net::T>(net.weight_shape(0).size()));
   return net;
 }
+constexpr Rnn deep_lstm{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .initial_state = true},
+    reset_before{.hidden_size = 6,
+                 .num_layers = 2,
+                 .rnn_type = RnnType::gru,
+                 .reset_after = false,
+                 .output = RnnOutput::last_step,
+                 .initial_state = true};
 constexpr Rnn from_zeros(Rnn layer) {
   layer.initial_state = false;
   return layer;
@@ -197,14 +204,14 @@ void check_lengths() {
 template <class Backend>
 void check_all() {
   constexpr auto layers = RnnOutput::layers;
-  check_zeros<Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .initial_state = true}, Backend>();
+  check_zeros<deep_lstm, Backend>();
   check_zeros<Rnn{.hidden_size = 8, .rnn_type = RnnType::gru, .reset_after = false, .initial_state = true}, Backend,
               1>();
   check_halves<
       Rnn{.hidden_size = 7, .num_layers = 2, .rnn_type = RnnType::gru, .output = layers, .initial_state = true},
       Backend>();
   check_halves<Rnn{.hidden_size = 18, .rnn_type = RnnType::tanh, .output = layers, .initial_state = true}, Backend>();
-  check_lengths<Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .initial_state = true}, Backend, 3>();
+  check_lengths<deep_lstm, Backend, 3>();
   check_lengths<Rnn{.hidden_size = 6,
                     .rnn_type = RnnType::gru,
                     .reset_after = false,
@@ -242,8 +249,7 @@ void check_truncation() {
 }  // namespace
 
 TEST_CASE("initial states of a deep LSTM of two directions keep the laws of layers") {
-  test::check_laws_at<Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .initial_state = true},
-                      Shape{4, 3}, Shape{10, 2}, Shape{10, 2}>();
+  test::check_laws_at<deep_lstm, Shape{4, 3}, Shape{10, 2}, Shape{10, 2}>();
 }
 TEST_CASE("initial states of a GRU keep the laws of layers") {
   test::check_values_at<
@@ -251,13 +257,7 @@ TEST_CASE("initial states of a GRU keep the laws of layers") {
       Shape{17}>();
 }
 TEST_CASE("initial states of a GRU that applies its reset gate before the product keep the laws of layers") {
-  test::check_values_at<Rnn{.hidden_size = 6,
-                            .num_layers = 2,
-                            .rnn_type = RnnType::gru,
-                            .reset_after = false,
-                            .output = RnnOutput::last_step,
-                            .initial_state = true},
-                        Shape{3, 2}, Shape{6, 2}>();
+  test::check_values_at<reset_before, Shape{3, 2}, Shape{6, 2}>();
 }
 TEST_CASE("initial states of a plain recurrent layer keep the laws of layers, for one step") {
   test::check_values_at<Rnn{.hidden_size = 3, .rnn_type = RnnType::tanh, .direction_mode = both, .initial_state = true},
@@ -269,15 +269,8 @@ TEST_CASE("kernels that are compiled in start from initial states") { check_all<
 #endif
 TEST_CASE("a GPU's code starts from initial states") { check_all<Grid>(); }
 TEST_CASE("a GPU's code gives the gradients of initial states") {
-  check_grid<Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .initial_state = true}, Shape{4, 3},
-             Shape{10, 2}, Shape{10, 2}>();
-  check_grid<Rnn{.hidden_size = 6,
-                 .num_layers = 2,
-                 .rnn_type = RnnType::gru,
-                 .reset_after = false,
-                 .output = RnnOutput::last_step,
-                 .initial_state = true},
-             Shape{3, 2}, Shape{6, 2}>();
+  check_grid<deep_lstm, Shape{4, 3}, Shape{10, 2}, Shape{10, 2}>();
+  check_grid<reset_before, Shape{3, 2}, Shape{6, 2}>();
 }
 TEST_CASE("truncated gradients reach the initial state unless they are cut there") {
   check_truncation<LinkedCpu, 2, false>(), check_truncation<LinkedCpu, 3, true>(),

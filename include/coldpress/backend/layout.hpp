@@ -252,7 +252,7 @@ struct Panel {
     Index const terms = packed * g.taps();
     if (!backward && Panel::positions() > few_positions && terms * Layout::pitch(g.outputs) > few_weights) {
       Index const parts = (outputs * terms + most_weights - 1) / most_weights;
-      filters = ((outputs + parts - 1) / parts + 5) / 6 * 6;  // whole tiles
+      filters = ((outputs + parts - 1) / parts + 5) / 6 * 6;  // whole tiles of 6
     }
   }
   /// The number of positions of a whole panel, and the distance between its rows in floats. A panel is {lines,

@@ -411,8 +411,8 @@ struct Rnn {
     return work;
   }
 
-  /// Puts the initial h (0) or c (1) where the steps of all parts find it. Behind it come zeros, because
-  /// kernels read whole vectors.
+  /// Puts the initial h (0) or c (1) where the steps of all parts find it. Behind it come zeros, because kernels read
+  /// whole vectors, except behind an h that another direction's follows.
   constexpr void take_initial(auto const& backend, auto const& work, Index which, auto const& x) const {
     Index const padded = Recurrence<float>::padded(hidden_size);
     each_part(backend, x, padded, [&](Index n, auto first, Index last) {
