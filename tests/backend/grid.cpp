@@ -1,96 +1,65 @@
-// The kernels of the GPU as loops on the host: the laws of every layer, with the threads in three orders.
-#include "support/layer_laws.hpp"
-
-#include <coldpress/backend/grid.hpp>
+// The kernels of the GPU as loops on the host: products, convolutions, recurrent layers, normalisations and scratch.
+#include "backend/grid_laws.hpp"
 
 namespace coldpress::test {
 namespace {
 
-/// Forward, backward and training give the reference's numbers, and the same bits in every order of the threads.
-template <class Net, Shape in>
-void grid_law(Index batch, std::uint64_t seed, Violations& violations) {
-  using N = Network<Net, in, DynamicBatch, Grid>;
-  shape_law<Net, in, Grid>(batch, seed, violations);
-  backend_law<Net, in, Grid>("grid's ", batch, seed, violations);
-  auto const made = [&](grid::Order order) {
-    grid::order() = order;
-    auto const all = pass(random_network<N>(seed), batch, seed);
-    auto result = all.output;
-    result.insert(result.end(), all.input_gradient.begin(), all.input_gradient.end());
-    result.insert(result.end(), all.gradients.begin(), all.gradients.end());
-    if constexpr (N::weight_count > 0) {
-      auto const after = trained<N, MeanSquaredError{}>(batch, seed, 2);
-      result.insert(result.end(), after.begin(), after.end());
-    }
-    grid::order() = grid::Order::forward;
-    return result;
-  };
-  auto const forward = made(grid::Order::forward);
-  for (auto const order : {grid::Order::backward, grid::Order::shuffled})
-    demand(same_bits(forward, made(order)), violations, "the order of threads changes something" + place<N>(batch));
-}
-template <class Net, Shape... shapes>
-void check(std::initializer_list<Index> batches = {1, 2, 5, 33}) {
-  Violations violations;
-  for (Index batch : batches) (grid_law<Net, shapes>(batch, static_cast<std::uint64_t>(batch), violations), ...);
-  check_none(violations);
-}
-
 TEST_CASE("dense layers") {
-  check<Sequential<Linear{70}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{17}, Shape{130}>();
-  check<Sequential<Linear{5}, TanH{}, Sigmoid{}, Dropout{}, Linear{100}, Softmax{}>, Shape{7}>();
-  check<Sequential<Linear{.output_size = 70, .last_axis = true}, TanH{}, Linear{.output_size = 3, .has_bias = false}>,
-        Shape{2, 3, 5}>();
+  check_grid<Sequential<Linear{70}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{17}, Shape{130}>();
+  check_grid<Sequential<Linear{5}, TanH{}, Sigmoid{}, Dropout{}, Linear{100}, Softmax{}>, Shape{7}>();
+  check_grid<
+      Sequential<Linear{.output_size = 70, .last_axis = true}, TanH{}, Linear{.output_size = 3, .has_bias = false}>,
+      Shape{2, 3, 5}>();
 }
 TEST_CASE("convolution and pooling") {
-  check<
+  check_grid<
       Sequential<Convolution{.num_output = 6, .filter_shape = {3, 5}, .stride = {2, 1}, .padding = {1, 2}, .groups = 2},
                  ReLU{}, Pooling{.filter_shape = 3, .stride = 2}, Linear{3}>,
       Shape{4, 9, 8}>();
-  check<Sequential<Convolution{.num_output = 70, .filter_shape = 2, .dilation = 2, .has_bias = false},
-                   Pooling{.mode = PoolingMode::average,
-                           .filter_shape = {2, 3},
-                           .stride = 2,
-                           .padding = 1,
-                           .rounding = Rounding::ceil}>,
-        Shape{3, 8, 7}>();
-  check<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{}>, Shape{11, 4}>();
+  check_grid<Sequential<Convolution{.num_output = 70, .filter_shape = 2, .dilation = 2, .has_bias = false},
+                        Pooling{.mode = PoolingMode::average,
+                                .filter_shape = {2, 3},
+                                .stride = 2,
+                                .padding = 1,
+                                .rounding = Rounding::ceil}>,
+             Shape{3, 8, 7}>();
+  check_grid<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{}>, Shape{11, 4}>();
 }
 TEST_CASE("convolution of volumes") {
-  check<Sequential<Convolution{.num_output = 6,
-                               .filter_shape = {3, 1, 2},
-                               .stride = {2, 1, 3},
-                               .padding = {2, 0, 1},
-                               .dilation = {1, 3, 2},
-                               .groups = 2},
-                   TanH{}, ConvolutionTranspose{.num_output = 3, .filter_shape = {2, 3, 1}, .stride = {3, 1, 2}}>,
-        Shape{4, 5, 3, 6}>();
+  check_grid<Sequential<Convolution{.num_output = 6,
+                                    .filter_shape = {3, 1, 2},
+                                    .stride = {2, 1, 3},
+                                    .padding = {2, 0, 1},
+                                    .dilation = {1, 3, 2},
+                                    .groups = 2},
+                        TanH{}, ConvolutionTranspose{.num_output = 3, .filter_shape = {2, 3, 1}, .stride = {3, 1, 2}}>,
+             Shape{4, 5, 3, 6}>();
 }
 TEST_CASE("recurrent layers") {
-  check<Sequential<Rnn{.hidden_size = 9}, Linear{2}>, Shape{6, 3}>();
-  check<Sequential<Rnn{.hidden_size = 5,
-                       .num_layers = 2,
-                       .rnn_type = RnnType::gru,
-                       .dropout_probability = 0.3f,
-                       .direction_mode = DirectionMode::bi_directional,
-                       .output = RnnOutput::last_step}>,
-        Shape{4, 3}>();
-  check<Sequential<Rnn{.hidden_size = 5,
-                       .num_layers = 2,
-                       .rnn_type = RnnType::gru,
-                       .reset_after = false,
-                       .dropout_probability = 0.3f,
-                       .direction_mode = DirectionMode::bi_directional,
-                       .output = RnnOutput::last_step}>,
-        Shape{4, 3}>();
-  check<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::gru, .reset_after = false, .truncation = 2}>,
-        Shape{3, 2}>();
-  check<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::tanh, .truncation = 2}>, Shape{3, 2}>();
-  check<Sequential<Rnn{.hidden_size = 4,
-                       .rnn_type = RnnType::relu,
-                       .input_mode = InputMode::skip_input,
-                       .output = RnnOutput::layers}>,
-        Shape{5, 4}>();
+  check_grid<Sequential<Rnn{.hidden_size = 9}, Linear{2}>, Shape{6, 3}>();
+  check_grid<Sequential<Rnn{.hidden_size = 5,
+                            .num_layers = 2,
+                            .rnn_type = RnnType::gru,
+                            .dropout_probability = 0.3f,
+                            .direction_mode = DirectionMode::bi_directional,
+                            .output = RnnOutput::last_step}>,
+             Shape{4, 3}>();
+  check_grid<Sequential<Rnn{.hidden_size = 5,
+                            .num_layers = 2,
+                            .rnn_type = RnnType::gru,
+                            .reset_after = false,
+                            .dropout_probability = 0.3f,
+                            .direction_mode = DirectionMode::bi_directional,
+                            .output = RnnOutput::last_step}>,
+             Shape{4, 3}>();
+  check_grid<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::gru, .reset_after = false, .truncation = 2}>,
+             Shape{3, 2}>();
+  check_grid<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::tanh, .truncation = 2}>, Shape{3, 2}>();
+  check_grid<Sequential<Rnn{.hidden_size = 4,
+                            .rnn_type = RnnType::relu,
+                            .input_mode = InputMode::skip_input,
+                            .output = RnnOutput::layers}>,
+             Shape{5, 4}>();
 }
 TEST_CASE("the parts of split sums have room, and there are enough of them for a GPU") {
   for (Index count : {1, 2, 5, 40}) {
@@ -115,89 +84,15 @@ TEST_CASE("the parts of split sums have room, and there are enough of them for a
   }
 }
 TEST_CASE("normalisations") {
-  check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{3, 4, 4}>();
-  check<Sequential<BatchNormalization{}, ReLU{}>, Shape{5}>({5, 33});  // of two values little is left
-  check<Sequential<LayerNormalization{}, Linear{3}>, Shape{4, 20}>();
-  check<Sequential<BatchNormalization{.axis = -1}, ReLU{}>, Shape{4, 5}>();
-  check<Sequential<RMSNormalization{}, TanH{}>, Shape{4, 20}, Shape{70}>();
-  check<Sequential<GroupNormalization{.groups = 2}, Linear{3}>, Shape{4, 5, 9}, Shape{6}>();
-  check<Sequential<GroupNormalization{.groups = 0}, TanH{}>, Shape{3, 70}>();
-  check<Sequential<LRN{}, TanH{}>, Shape{7, 3, 3}>();
-  check<Sequential<LRN{.size = 3, .mode = LRNMode::within}>, Shape{2, 5, 5}>();
-}
-TEST_CASE("layers of plain loops") {  // each before another layer; that has no products, which take long to compile
-  check<Sequential<Crop{.size = 3, .random_crop = true, .random_mirror = true}, TanH{}>, Shape{2, 5, 6}>();
-  check<Sequential<ChannelPooling{.filter_size = 2, .stride = 2}, TanH{}>, Shape{5, 3}>();
-  check<Sequential<Permute{{1, 0}}, SoftmaxOver{.axis = 1}, TanH{}>, Shape{5, 80}>();
-  check<Sequential<Expand{{2, 3, 4, 5}}, TanH{}>, Shape{3, 1, 5}>();
-  check<Sequential<Slice{.begin = 1}, Reduce{.axis = 1}, TanH{}>, Shape{5, 3}>();
-  check<Sequential<Slice{.axis = 1, .begin = 1}, Reduce{.operation = ReduceOperation::mean}, TanH{}>, Shape{3, 4, 2}>();
-  check<Sequential<ChannelPooling{.mode = PoolingMode::average, .filter_size = 3, .padding = 1, .axis = 1}, TanH{}>,
-        Shape{3, 5, 2}>();
-  check<Sequential<GlobalAveragePooling{}, TiedLinear{4}>, Shape{5, 3, 3}>();
-  check<Sequential<LearnedPositions{.most = 7}, SinusoidalPositions{}, TanH{}>, Shape{5, 3}>();
-  check<Sequential<RotaryPositions{.size = 6, .heads = 2, .rotated = 4}, RotaryPositions{.interleaved = true}, TanH{}>,
-        Shape{5, 18}>();
-  check<Sequential<Linear{12}, PReLU{}, TanH{}>, Shape{3}>({1, 2, 5});
-  check<Sequential<PReLU{.num_parameters = 3, .axis = 1}, TanH{}>, Shape{2, 3, 4}>();
-  check<Sequential<Glu{.gate = GluGate::gelu}, TanH{}>, Shape{3, 10}>();
-  check<Sequential<Linear{24}, Reshape{{4, 6}}, Glu{.axis = 0}, TanH{}>, Shape{3}>();
-  check<Sequential<Reduce{.operation = ReduceOperation::max, .axis = 1}, TanH{}>, Shape{5, 3}>();
-  check<Sequential<Reduce{.operation = ReduceOperation::min}, TanH{}>, Shape{3, 4, 2}>();
-  check<Sequential<Linear{12}, Reshape{{3, 4}}, Reduce{.operation = ReduceOperation::prod}, TanH{}>, Shape{3}>();
-  check<Sequential<Linear{24}, Reshape{{2, 4, 3}}, TopK{.k = 3, .axis = 1}, TanH{}>, Shape{3}>();
-}
-TEST_CASE("transposed convolutions, and layers that pad and resize") {
-  check<Sequential<ConvolutionTranspose{.num_output = 4,
-                                        .filter_shape = {3, 2},
-                                        .stride = 2,
-                                        .padding = {1, 0},
-                                        .output_padding = {1, 0},
-                                        .groups = 2},
-                   ReLU{}, Linear{2}>,
-        Shape{2, 4, 3}>();
-  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2},
-                   ConvolutionTranspose{.num_output = 5, .filter_shape = 3, .dilation = 2, .has_bias = false}>,
-        Shape{2, 4, 3}>();
-  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2},
-                   Pad{.mode = PadMode::reflect, .before = {2, 1}, .after = {0, 1}},
-                   Pad{.mode = PadMode::replicate, .axis = 0, .before = {0, 1, 2}, .after = 2},
-                   Pad{.axis = -1, .before = 1, .value = 3}, Linear{2}>,
-        Shape{2, 4, 3}>();
-  check<Sequential<Convolution{.num_output = 3, .filter_shape = 2}, Resize{.factor = {2, 3}},
-                   Resize{.mode = ResizeMode::linear, .size = {4, 9}}, Linear{2}>,
-        Shape{2, 4, 3}>();
-}
-TEST_CASE("layers of several inputs") {
-  check<Graph<graph([](auto x) {
-          auto const a = x | Linear{20}, b = x | Linear{20};
-          return apply(Where{}, b | ReLU{}, a, b);
-        })>,
-        Shape{4}>();
-  check<Graph<graph([](auto x) {
-          auto const rows = x | Linear{30} | Reshape{{5, 6}};
-          return apply(Gather{.axis = 1}, rows, x | Linear{28} | Reshape{{7, 4}} | Argmax{.axis = -1});
-        })>,
-        Shape{4}>();
-  check<Graph<graph([](auto x) {
-          auto const a = x | Linear{20}, b = x | Linear{20};
-          return apply(Max{}, a, b) - apply(Min{}, a, b);
-        })>,
-        Shape{4}>();
-  check<Graph<graph([](auto x) {
-          return apply(Concat{.axis = 1}, x | Linear{6} | Reshape{{3, 2}}, x | Linear{15} | Reshape{{3, 5}},
-                       x | Linear{3} | Reshape{{3, 1}});
-        })>,
-        Shape{4}>();
-  check<Graph<graph([](auto x) {
-          return apply(MatMul{.scale = 0.5f}, x | Linear{24} | Reshape{{2, 4, 3}}, x | Linear{30} | Reshape{{2, 3, 5}});
-        })>,
-        Shape{4}>();
-  check<Graph<graph([](auto x) {
-          return apply(MatMul{.transpose = true}, x | Linear{24} | Reshape{{2, 4, 3}},
-                       x | Linear{30} | Reshape{{2, 5, 3}});
-        })>,
-        Shape{4}>();
+  check_grid<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{3, 4, 4}>();
+  check_grid<Sequential<BatchNormalization{}, ReLU{}>, Shape{5}>({5, 33});  // of two values little is left
+  check_grid<Sequential<LayerNormalization{}, Linear{3}>, Shape{4, 20}>();
+  check_grid<Sequential<BatchNormalization{.axis = -1}, ReLU{}>, Shape{4, 5}>();
+  check_grid<Sequential<RMSNormalization{}, TanH{}>, Shape{4, 20}, Shape{70}>();
+  check_grid<Sequential<GroupNormalization{.groups = 2}, Linear{3}>, Shape{4, 5, 9}, Shape{6}>();
+  check_grid<Sequential<GroupNormalization{.groups = 0}, TanH{}>, Shape{3, 70}>();
+  check_grid<Sequential<LRN{}, TanH{}>, Shape{7, 3, 3}>();
+  check_grid<Sequential<LRN{.size = 3, .mode = LRNMode::within}>, Shape{2, 5, 5}>();
 }
 TEST_CASE("embeddings add up gradients in the order of the samples") {
   constexpr Embedding layer{.vocabulary = 7, .features = 5};

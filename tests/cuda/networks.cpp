@@ -52,7 +52,7 @@ TEST_CASE("without clusters networks have the same bits") {
     return made;
   };
   auto const names = devices();
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(40); ++seed) {
     RandomNetwork const network{random};
     Index const batch = random.integer(1, 40);
     for (std::string const& device : names) {
@@ -137,7 +137,7 @@ TEST_CASE("products are in the precision that is asked for") {
 
 TEST_CASE("the order of threads changes no bit") {
   Random random{2026};
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(40); ++seed) {
     RandomNetwork const network{random};
     Trace const forward{"cuda:emulated", network, seed, 5};
     for (auto const order : {grid::Order::backward, grid::Order::shuffled}) {

@@ -48,22 +48,24 @@ inline void check_large_minibatches(std::vector<Backend> const& all) {
   }
 }
 
-/// Within the bound, and the same every time.
+/// Within the bound, and the same every time. For each commit, few of them in emulation.
 inline void check_random_networks(std::vector<Backend> const& all) {
   double worst = 0;
   Random random{2025};
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     RandomNetwork const network{random};
     Index const batch = random.integer(1, 9);
-    Trace const exact{"cpu:reference", network, seed, batch};
+    std::optional<Trace> exact;
     for (Backend const& backend : all) {
+      if (is_emulated(backend) && seed >= cases(150)) continue;
+      if (!exact) exact.emplace("cpu:reference", network, seed, batch);
       Trace const tried{backend, network, seed, batch};
-      double const by = distance(tried, exact, network, batch);
+      double const by = distance(tried, *exact, network, batch);
       INFO("network " << seed << ", batch " << batch << " on " << backend.name() << '\n'
                       << dynamic::describe(network.config()));
       CHECK(by <= 1);
       worst = by <= worst ? worst : by;
-      if (seed < 40) CHECK(same(tried, Trace{backend, network, seed, batch}));
+      if (seed < cases(40)) CHECK(same(tried, Trace{backend, network, seed, batch}));
     }
   }
   CHECK(worst > 0);

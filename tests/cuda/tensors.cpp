@@ -335,13 +335,13 @@ TEST_CASE("a call that is refused leaves unread tensors as they are") {
 TEST_CASE("where a device has no memory left, reading what it has lost says so, and the rest is there") {
   std::size_t constexpr mebibyte = 1 << 20;
   auto const relu = [] { return network_of(sequential({{"relu", ReLU{}}}, Shape{1000}), "cuda:emulated"); };
-  SharedTensor const x = noise({10, 1000}, 1), larger = noise({60000, 1000}, 2);
+  SharedTensor const x = noise({10, 1000}, 1), larger = noise({20000, 1000}, 2);
   Floats const expected = values_of(network_of(sequential({{"relu", ReLU{}}}, Shape{1000}), "cpu").forward(x));
   Net net = relu();
   SharedTensor const held = net.forward(x);
   net.forward(x);
   {
-    Scarce const scarce{64 * mebibyte};
+    Scarce const scarce{32 * mebibyte};
     CHECK_THROWS_AS(net.forward(larger), DeviceError);
   }
   CHECK(values_of(held) == expected);
@@ -349,16 +349,16 @@ TEST_CASE("where a device has no memory left, reading what it has lost says so, 
   CHECK(values_of(own) == expected);
   net.forward(x);
   {
-    Scarce const scarce{64 * mebibyte};
+    Scarce const scarce{32 * mebibyte};
     CHECK_THROWS_AS(net.forward(larger), DeviceError);
   }
   for (int time = 0; time < 2; ++time)
     CHECK(says(error_of<DeviceError>([&] { own.read(); }), "the pass that computed it failed"));
 
   std::optional<Net> last = relu();
-  SharedTensor const orphan = last->forward(noise({30000, 1000}, 3));
+  SharedTensor const orphan = last->forward(noise({12000, 1000}, 3));
   {
-    Scarce const scarce{64 * mebibyte};
+    Scarce const scarce{32 * mebibyte};
     last.reset();
   }
   for (int time = 0; time < 2; ++time) CHECK(says(error_of<DeviceError>([&] { orphan.read(); }), "no memory left"));

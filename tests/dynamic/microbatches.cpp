@@ -46,7 +46,7 @@ void check_close(std::vector<double> const& a, std::vector<double> const& b, dou
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a step in parts is a step", "", Cpu, LinkedCpu, Reference<double>) {
+TEMPLATE_TEST_CASE("a step in parts is a step", "", DefaultBackend, Reference<double>) {
   using Network = Net<TestType>;
   double const tolerance = std::is_same_v<typename Network::T, double> ? 1e-10 : 1e-3;  // Adam enlarges rounding
   Trained const whole = trained<Network, SolverOptions{}>();
@@ -63,11 +63,11 @@ TEMPLATE_TEST_CASE("a step in parts is a step", "", Cpu, LinkedCpu, Reference<do
 
 TEST_CASE("no bit of a step in parts depends on the threads, or on the order in which they take the parts") {
   constexpr SolverOptions options{.clip_gradients = 0.5f, .microbatch = 2};
-  Trained const alone = trained<Net<Cpu>, options>();
+  Trained const alone = trained<Net<DefaultBackend>, options>();
   test::Shuffled reversed, random{7};
   test::FineThreads two{2}, five{5};
   for (Executor* executor : std::initializer_list<Executor*>{&reversed, &random, &two, &five}) {
-    Trained const divided = trained<Net<Cpu>, options>(executor);
+    Trained const divided = trained<Net<DefaultBackend>, options>(executor);
     CHECK(divided.losses == alone.losses);
     CHECK(divided.outputs == alone.outputs);
     CHECK(divided.weights == alone.weights);
@@ -128,14 +128,8 @@ TEST_CASE("running statistics are not rounded with the gradients") {
   }
 }
 
-TEST_CASE("a type and a config give the same bits, and so do both forms of kernels") {
+TEST_CASE("a type and a config give the same bits") {
   constexpr SolverOptions options{.accumulate = 2, .microbatch = 3, .bfloat16_gradients = true};
-  if (test::same_level()) {
-    Trained const compiled = trained<Net<Cpu>, options>(), linked = trained<Net<LinkedCpu>, options>();
-    CHECK(compiled.losses == linked.losses);
-    CHECK(compiled.outputs == linked.outputs);
-    CHECK(compiled.weights == linked.weights);
-  }
   using Network = coldpress::Network<Graph<branched>, sequence>;
   Network net{3};
   Solver<Network, MeanSquaredError{}, Adam{}, options> solver{net};

@@ -85,7 +85,7 @@ struct Centre {
 
 COLDPRESS_FIELDS(Centre);
 
-TEMPLATE_TEST_CASE("parts that synchronise take the step of the whole minibatch", "", Cpu, LinkedCpu,
+TEMPLATE_TEST_CASE("parts that synchronise take the step of the whole minibatch", "", DefaultBackend,
                    Reference<double>) {
   using Network = Net<TestType>;
   double const tolerance = std::is_same_v<typename Network::T, double> ? 1e-7 : 1e-3;
@@ -162,13 +162,12 @@ TEST_CASE("gradients are the central differences of the loss of the whole miniba
 
 TEST_CASE("no bit of parts that synchronise depends on the threads, and a type and a config have the same") {
   constexpr SolverOptions options{.accumulate = 2, .microbatch = 2, .sync_batch_normalization = true};
-  Trained const alone = trained<Net<LinkedCpu>, options>();
+  Trained const alone = trained<Net<DefaultBackend>, options>();
   test::Shuffled reversed, random{7};
   test::FineThreads two{2}, five{5};
   for (Executor* executor : std::initializer_list<Executor*>{&reversed, &random, &two, &five})
-    CHECK(trained<Net<LinkedCpu>, options>(executor) == alone);
+    CHECK(trained<Net<DefaultBackend>, options>(executor) == alone);
   CHECK(reversed.runs > 0);
-  if (test::same_level()) CHECK(trained<Net<Cpu>, options>() == alone);
 
   using Network = coldpress::Network<Graph<normalized>, Shape{2, 4, 4}>;
   Network net{3};
@@ -189,7 +188,7 @@ TEST_CASE("no bit of parts that synchronise depends on the threads, and a type a
 }
 
 TEST_CASE("a step of parts that synchronise allocates nothing after the first") {
-  using Network = Net<LinkedCpu>;
+  using Network = Net<DefaultBackend>;
   auto const net = std::make_unique<Network>(3);
   test::FineThreads threads{2};
   net->run_on(&threads);

@@ -59,9 +59,9 @@ std::vector<float> input_gradient_of_joined() {
 
 }  // namespace
 
-// Cpu adds gradients where they are computed; Reference adds them in passes of their own.
+// The CPU adds gradients where they are computed; Reference adds them in passes of their own.
 TEST_CASE("an operand that others read has the sum of its gradients on every backend") {
-  auto const here = input_gradient_of_joined<Cpu>(), exact = input_gradient_of_joined<Reference<float>>();
+  auto const here = input_gradient_of_joined<DefaultBackend>(), exact = input_gradient_of_joined<Reference<float>>();
   REQUIRE(here.size() == exact.size());
   for (std::size_t i = 0; i < here.size(); ++i) CHECK(here[i] == Approx(exact[i]).margin(1e-5));
 }

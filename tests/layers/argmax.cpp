@@ -6,7 +6,8 @@ static_assert(Argmax{.axis = 1}.output_shape({3, 4, 5}) == Shape{3, 1, 5});
 static_assert(!LayerTraits<Argmax>::propagates && LayerTraits<Linear>::propagates && LayerTraits<ReLU>::propagates &&
               LayerTraits<Flatten>::propagates);
 
-TEMPLATE_TEST_CASE("the first of equal maxima counts, and a NaN is the largest", "", Cpu, Reference<double>) {
+TEMPLATE_TEST_CASE("the first of equal maxima counts, and a NaN is the largest", "", DefaultBackend,
+                   Reference<double>) {
   using T = typename TestType::Scalar;
   Network<Sequential<Argmax{}>, Shape{4}, DynamicBatch, TestType> net;
   T const nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();

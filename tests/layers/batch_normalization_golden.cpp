@@ -70,7 +70,7 @@ void check_case(std::string const& name) {
     (Case<Backends, in, own>{name}
          .template check_statistics<Adam{}, SolverOptions{.clip_gradients = 1e-3f, .weight_decay = 0.5f}>(),
      ...);
-  }(TypeList<Cpu, Reference<double>>{});
+  }(TypeList<DefaultBackend, Reference<double>>{});
 }
 
 /// Values of one feature each, far from zero.

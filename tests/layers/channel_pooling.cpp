@@ -18,8 +18,8 @@ static_assert(ChannelPooling{.filter_size = 3, .stride = 2}.output_shape({8, 5, 
 static_assert(ChannelPooling{.filter_size = 3, .stride = 2, .axis = 1}.output_shape({8, 5, 5}) == Shape{8, 2, 5});
 static_assert(ChannelPooling{.filter_size = 2, .stride = 3, .padding = 1}.output_shape({5}) == Shape{2});
 
-TEMPLATE_TEST_CASE("a mean is over the whole window, and the first of equal maxima gets the gradient", "", Cpu,
-                   Reference<float>) {
+TEMPLATE_TEST_CASE("a mean is over the whole window, and the first of equal maxima gets the gradient", "",
+                   DefaultBackend, Reference<float>) {
   auto const check = [&]<class Net>(Net const& net, std::vector<float> const& x, std::vector<float> const& dy,
                                     std::vector<float> const& y, std::vector<float> const& dx) {
     typename Net::TrainingWorkspace workspace;

@@ -38,7 +38,7 @@ TEST_CASE("Convolution of sequences keeps the laws of layers") {
 }
 
 // The vectors of Juice's own tests: ones everywhere, so that each output counts its products.
-TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", DefaultBackend, Reference<float>) {
   auto const check = []<Layer auto layer, Shape in>(float wanted) {
     Network<Sequential<layer>, in, DynamicBatch, TestType> net;
     net.write_weight(0, std::vector<float>(static_cast<std::size_t>(net.weight_shape(0).size()), 1));
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", Cpu, Reference<float>
   check.template operator()<Convolution{.num_output = 10, .filter_shape = 2, .has_bias = false}, Shape{10, 16, 16}>(40);
 }
 
-TEMPLATE_TEST_CASE("Convolution is a cross-correlation with a bias", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("Convolution is a cross-correlation with a bias", "", DefaultBackend, Reference<float>) {
   Network<Sequential<Convolution{.num_output = 1, .filter_shape = 2}>, Shape{1, 2, 3}, DynamicBatch, TestType> net;
   net.write_weight(0, std::vector<float>{1, 2, 3, 4});
   net.write_weight(1, std::vector<float>{0.5f});
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("Convolution is a cross-correlation with a bias", "", Cpu, Re
         std::vector<float>{43021.5f, 430210.5f});
 }
 
-TEMPLATE_TEST_CASE("a sequence streams, and reset forgets it", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("a sequence streams, and reset forgets it", "", DefaultBackend, Reference<float>) {
   using Layers = Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{},
                             Convolution{.num_output = 2, .filter_shape = 2}>;
   Index constexpr steps = 9, features = 3;
@@ -206,14 +206,15 @@ using Residual = Network<Graph<residual>, Shape{3, 11, 9}, DynamicBatch, Backend
 }  // namespace
 
 TEST_CASE("batches with blocks of images and some left over give the reference's numbers") {
-  using Net = Residual<Cpu>;
+  using Net = Residual<DefaultBackend>;
   int blocked = 0, pooled = 0;
   for (Group const& group : Net::Training::planned.groups) blocked += group.blocked, pooled += group.pooling >= 0;
   CHECK(pooled == 2);   // before a chain and after one; not behind a sum
   CHECK(blocked == 3);  // the two convolutions of the residual, and the last one
   for (Index const batch : {15, 16, 17, 35}) {
     INFO("batch " << batch);
-    auto const fast = test::passed<Residual<Cpu>>(batch), exact = test::passed<Residual<Reference<double>>>(batch);
+    auto const fast = test::passed<Residual<DefaultBackend>>(batch),
+               exact = test::passed<Residual<Reference<double>>>(batch);
     for (std::size_t i = 0; i < exact.size(); ++i) {
       double largest = 0;
       for (double const v : exact[i]) largest = std::max(largest, std::abs(v));

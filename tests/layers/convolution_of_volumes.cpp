@@ -107,7 +107,8 @@ TEST_CASE("the bits of a sample depend neither on the others of its minibatch no
 TEST_CASE("networks of volumes give the reference's numbers") {
   for (Index const batch : {1, 3, 17}) {
     INFO("batch " << batch);
-    auto const fast = test::passed<Volumes<Cpu>>(batch), exact = test::passed<Volumes<Reference<double>>>(batch);
+    auto const fast = test::passed<Volumes<DefaultBackend>>(batch),
+               exact = test::passed<Volumes<Reference<double>>>(batch);
     for (std::size_t i = 0; i < exact.size(); ++i) {
       double largest = 0;
       for (double const v : exact[i]) largest = std::max(largest, std::abs(v));

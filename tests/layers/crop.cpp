@@ -33,7 +33,8 @@ std::vector<float> images(Index batch) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("each sample is cropped at a place of its own, and all places come up", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("each sample is cropped at a place of its own, and all places come up", "", DefaultBackend,
+                   Reference<float>) {
   using Net = Network<Sequential<Crop{.size = {4, 5}, .random_crop = true, .random_mirror = true}>,
                       Shape{height, width}, DynamicBatch, TestType>;
   Net const net;

@@ -17,8 +17,8 @@ void check_laws() {
     auto const seed = static_cast<std::uint64_t>(batch);
     if (batch < 17) testing::gradient_law<Net, Shape{5}>(batch, seed, violations);
     if (batch > 1) testing::sample_law<Net, Shape{5}>(batch, seed, violations);
-    testing::shape_law<Net, Shape{5}, Cpu>(batch, seed, violations);
-    testing::backend_law<Net, Shape{5}, Cpu>("", batch, seed, violations);
+    testing::shape_law<Net, Shape{5}, DefaultBackend>(batch, seed, violations);
+    testing::backend_law<Net, Shape{5}, DefaultBackend>("", batch, seed, violations);
     testing::training_law<Net, Shape{5}, MeanSquaredError{}>(batch, seed, violations);
   }
   test::check_none(violations);

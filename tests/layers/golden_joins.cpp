@@ -52,7 +52,7 @@ template <auto function, Inputs in>
 void check(std::string const& name) {
   INFO(name);
   auto const cases = golden_cases("joins.txt");
-  check_with<function, in, Cpu>(cases.at(name));
+  check_with<function, in, DefaultBackend>(cases.at(name));
   if constexpr (golden_reference) check_with<function, in, Reference<double>>(cases.at(name));
 }
 

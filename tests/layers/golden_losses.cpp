@@ -59,7 +59,7 @@ template <Loss auto loss, Shape in>
 void check(std::string const& name, bool free = false) {
   INFO(name);
   GoldenCase const golden = golden_cases("losses.txt").at(name);
-  check_with<loss, in, Cpu>(golden, free);
+  check_with<loss, in, DefaultBackend>(golden, free);
   if constexpr (golden_reference) check_with<loss, in, Reference<double>>(golden, free);
 }
 

@@ -12,7 +12,7 @@ TEST_CASE("Linear keeps the laws of layers without a bias, and along the last ax
 }
 
 // The vectors of Juice's own tests (juice/src/layers/common/linear.rs).
-TEMPLATE_TEST_CASE("Linear gives Juice's values", "", Cpu, Reference<float>, Reference<double>) {
+TEMPLATE_TEST_CASE("Linear gives Juice's values", "", DefaultBackend, Reference<float>, Reference<double>) {
   using T = typename TestType::Scalar;
   Network<Sequential<Linear{3}>, Shape{4}, DynamicBatch, TestType> network;
   network.write_weight(0, std::vector<T>{1, 0, 3, 0, 1.5, 4, 2, 0, 0, 2, 1.5, 4});

@@ -10,7 +10,7 @@ TEST_CASE("LRN keeps the laws of layers: within a channel, with a power of its o
 }
 
 // Juice's own vectors: a window of one value.
-TEMPLATE_TEST_CASE("LRN gives Juice's values", "", Cpu, Reference<double>) {
+TEMPLATE_TEST_CASE("LRN gives Juice's values", "", DefaultBackend, Reference<double>) {
   using Net = Network<Sequential<LRN{.size = 1, .scale = 1e-4f, .shift = 2}>, Shape{1, 1, 3}, DynamicBatch, TestType>;
   using T = typename Net::T;
   Net net;

@@ -50,7 +50,7 @@ TEST_CASE("over values MeanSquaredError keeps the law of gradients, and is the m
           std::vector<float>{-5 * w, -6 * w, 3 * w, 4 * w, -1 * w, 1 * w});
   };
   CHECK(OverValues::make({}).weight_for({2, 3}) == 0.5f);  // 3 / 6
-  check.operator()<Cpu, MeanSquaredError{.loss_average = Average::values}>();
-  check.operator()<Cpu, MeanSquaredError{.loss_weight = 2, .loss_average = Average::values}>();
+  check.operator()<DefaultBackend, MeanSquaredError{.loss_average = Average::values}>();
+  check.operator()<DefaultBackend, MeanSquaredError{.loss_weight = 2, .loss_average = Average::values}>();
   check.operator()<Reference<float>, MeanSquaredError{.loss_average = Average::values}>();
 }

@@ -6,7 +6,8 @@ static_assert(Onehot{.num_classes = 4}.output_shape({1, 2, 3}) == Shape{4, 2, 3}
 static_assert(Onehot{.num_classes = 4, .axis = -1}.output_shape({6, 1}) == Shape{6, 4});
 static_assert(!LayerTraits<Onehot>::propagates);
 
-TEMPLATE_TEST_CASE("what is no number of a class becomes NaNs, and harms no other value", "", Cpu, Reference<double>) {
+TEMPLATE_TEST_CASE("what is no number of a class becomes NaNs, and harms no other value", "", DefaultBackend,
+                   Reference<double>) {
   using T = typename TestType::Scalar;
   Network<Sequential<Onehot{.num_classes = 3, .axis = -1}>, Shape{2, 1}, DynamicBatch, TestType> net;
   std::vector<T> const wrong{-1, 3, T(0.5), std::numeric_limits<T>::quiet_NaN(), T(1e30), -T(1e30)};

@@ -24,7 +24,7 @@ TEST_CASE("Pooling keeps the laws of layers: means") {
 }
 
 // The vectors of Juice's own tests: ones, and one larger value first.
-TEMPLATE_TEST_CASE("Pooling gives Juice's values", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("Pooling gives Juice's values", "", DefaultBackend, Reference<float>) {
   std::vector<float> x(16, 1), y(4, 1), dy(4, 1), dx(16, 0);
   x[0] = 2, y[0] = 2, dy[0] = 2;
   dx[0] = 2, dx[2] = dx[8] = dx[10] = 1;
@@ -36,7 +36,8 @@ TEMPLATE_TEST_CASE("Pooling gives Juice's values", "", Cpu, Reference<float>) {
                                                                                                                 y, dx);
 }
 
-TEMPLATE_TEST_CASE("a mean is over the values under the window, or over the whole window", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("a mean is over the values under the window, or over the whole window", "", DefaultBackend,
+                   Reference<float>) {
   std::vector<float> const x{4, 8, 12}, dy{1, 1, 1, 1};
   constexpr Pooling under{.mode = PoolingMode::average, .filter_shape = {1, 2}, .padding = {0, 1}};
   check_values<under, Shape{1, 1, 3}, TestType>(x, dy, {4, 6, 10, 12}, {1.5f, 1, 1.5f});

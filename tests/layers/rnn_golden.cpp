@@ -99,6 +99,6 @@ void check_all() {
 }  // namespace
 
 TEST_CASE("recurrent layers give the values and gradients that PyTorch computes") {
-  check_all<Cpu>();
+  check_all<DefaultBackend>();
   if constexpr (test::golden_reference) check_all<Reference<double>>();
 }

@@ -117,8 +117,7 @@ static_assert([] {
 
 }  // namespace
 
-TEST_CASE("samples with numbers of steps have the bits of sequences that long") { check_all<Cpu>(); }
-TEST_CASE("ready-made kernels know how many steps samples have") { check_all<LinkedCpu>(); }
+TEST_CASE("samples with numbers of steps have the bits of sequences that long") { check_all<DefaultBackend>(); }
 TEST_CASE("a GPU's code knows how many steps samples have") { check_all<Grid>(); }
 TEST_CASE("the reference knows how many steps samples have") {
   check<Rnn{.hidden_size = 4, .num_layers = 2, .direction_mode = DirectionMode::bi_directional}, Reference<double>,

@@ -13,7 +13,7 @@ constexpr Rnn plain{.hidden_size = 5, .rnn_type = RnnType::relu};
 constexpr Rnn dropping{.hidden_size = 4, .num_layers = 2, .dropout_probability = 0.5f};
 constexpr Rnn dropping_alone{.hidden_size = 4, .dropout_probability = 0.5f};
 
-template <Rnn layer, Shape in, class Backend = Cpu>
+template <Rnn layer, Shape in, class Backend = DefaultBackend>
 using Net = Network<Sequential<layer>, in, DynamicBatch, Backend>;
 
 /// The same weights for every sample shape.

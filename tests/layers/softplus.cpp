@@ -32,7 +32,7 @@ TEST_CASE("Softplus of a finite number is finite, also where beta x is not") {
     auto const dx = test::copy_of<T>(network.backward(std::vector<T>(2, 1), workspace));
     CHECK((dx[0] == 1 && dx[1] == 0));
   };
-  check.operator()<Cpu>(), check.operator()<Reference<float>>(), check.operator()<Reference<double>>();
+  check.operator()<DefaultBackend>(), check.operator()<Reference<float>>(), check.operator()<Reference<double>>();
 }
 
 TEST_CASE("Softplus refuses a beta that is not above 0") {

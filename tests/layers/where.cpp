@@ -13,7 +13,7 @@ TEST_CASE("Where keeps them where it takes both") {
   });
   test::Violations violations;
   testing::gradient_law<Graph<function>, Shape{5}>(3, 1, violations);
-  testing::shape_law<Graph<function>, Shape{5}, Cpu>(4, 2, violations);
+  testing::shape_law<Graph<function>, Shape{5}, DefaultBackend>(4, 2, violations);
   testing::training_law<Graph<function>, Shape{5}, MeanSquaredError{}>(17, 3, violations);
   test::check_none(violations);
 }

@@ -157,7 +157,7 @@ TEST_CASE("a wrong backward is caught") {
 
 TEST_CASE("an output that is not written is caught") {
   test::Violations violations;
-  test::shape_law<Sequential<Linear{5}, Idle{}, Linear{5}>, Shape{5}, Cpu>(3, 1, violations);
+  test::shape_law<Sequential<Linear{5}, Idle{}, Linear{5}>, Shape{5}, DefaultBackend>(3, 1, violations);
   CHECK(mentions(violations, "what an earlier pass left"));
 }
 

@@ -50,7 +50,8 @@ static_assert(!declares_plain<Shrinking> && !declares_plain<Adam>);
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("lr_mult is a factor of the step, and 0 keeps every bit, fused or not", "", Cpu, Reference<double>) {
+TEMPLATE_TEST_CASE("lr_mult is a factor of the step, and 0 keeps every bit, fused or not", "", DefaultBackend,
+                   Reference<double>) {
   using Plain = One<TestType>;
   using Mixed = One<TestType, Weight{.lr_mult = 0}, Weight{.lr_mult = 2}>;
   constexpr SolverOptions fused{}, stored{.keep_gradients = true}, decays{.weight_decay = 0.5f};
@@ -73,7 +74,7 @@ TEMPLATE_TEST_CASE("lr_mult is a factor of the step, and 0 keeps every bit, fuse
     CHECK(fast[i] - before[i] == Approx(2 * (slow[i] - before[i])).epsilon(1e-5).margin(1e-6));
 }
 
-TEMPLATE_TEST_CASE("weight decay is L2 or L1, times decay_mult, after the division, fused or not", "", Cpu,
+TEMPLATE_TEST_CASE("weight decay is L2 or L1, times decay_mult, after the division, fused or not", "", DefaultBackend,
                    Reference<double>) {
   using Plain = One<TestType>;
   using Mixed = One<TestType, Weight{.decay_mult = 3}, Weight{.decay_mult = 0}>;
@@ -102,13 +103,13 @@ TEST_CASE("AdamW's own decay is times decay_mult, too, and frozen weights do not
     solver.train_minibatch(x, std::vector<float>(out));
     return test::copy_of<double>(test::canonical(net))[0] / before[0];
   };
-  CHECK(shrunk(test::random_network<One<Cpu>>(1)) == Approx(1 - 0.5 * 0.25));
-  CHECK(shrunk(test::random_network<One<Cpu, Weight{.decay_mult = 2}>>(1)) == Approx(1 - 0.5 * 0.5));
-  CHECK(shrunk(test::random_network<One<Cpu, Weight{.lr_mult = 0.5f}>>(1)) == Approx(1 - 0.25 * 0.25));
-  CHECK(shrunk(test::random_network<One<Cpu, Weight{.lr_mult = 0}>>(1)) == 1);
+  CHECK(shrunk(test::random_network<One<DefaultBackend>>(1)) == Approx(1 - 0.5 * 0.25));
+  CHECK(shrunk(test::random_network<One<DefaultBackend, Weight{.decay_mult = 2}>>(1)) == Approx(1 - 0.5 * 0.5));
+  CHECK(shrunk(test::random_network<One<DefaultBackend, Weight{.lr_mult = 0.5f}>>(1)) == Approx(1 - 0.25 * 0.25));
+  CHECK(shrunk(test::random_network<One<DefaultBackend, Weight{.lr_mult = 0}>>(1)) == 1);
 }
 
-TEMPLATE_TEST_CASE("a weight's own regularizer counts instead of the solver's, fused or not", "", Cpu,
+TEMPLATE_TEST_CASE("a weight's own regularizer counts instead of the solver's, fused or not", "", DefaultBackend,
                    Reference<double>) {
   using Plain = One<TestType>;
   constexpr Weight l1{.decay_mult = 3, .regularizer = Regularizer::l1}, l2{.regularizer = Regularizer::l2};
@@ -126,7 +127,7 @@ TEMPLATE_TEST_CASE("a weight's own regularizer counts instead of the solver's, f
       stepped<Mixed, SolverOptions{.keep_gradients = true, .weight_decay = 0.25f, .regularization_method = solvers}>());
 }
 
-TEMPLATE_TEST_CASE("max_norm scales units down to its norm after every n-th update, fused or not", "", Cpu,
+TEMPLATE_TEST_CASE("max_norm scales units down to its norm after every n-th update, fused or not", "", DefaultBackend,
                    Reference<double>) {
   using Plain = One<TestType>;
   constexpr float most = 0.75f, bias_most = 0.25f;
@@ -160,8 +161,8 @@ TEMPLATE_TEST_CASE("max_norm scales units down to its norm after every n-th upda
   CHECK(second.template operator()<Bounded, stored>() == Approx(static_cast<double>(bias_most)));
 }
 
-TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences' taps in every layout", "", Cpu,
-                   Reference<float>) {
+TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences' taps in every layout", "",
+                   DefaultBackend, Reference<float>) {
   for (Shape const shape : {Shape{19, 21}, Shape{1, 3}, Shape{5, 3, 2, 2}, Shape{18, 2, 3}, Shape{37}}) {
     INFO(to_string(shape));
     Parameter const parameter{"weight", "-0", shape, Glorot{}, 1, 1};
@@ -185,8 +186,8 @@ TEST_CASE("max_norm is not for recurrent weights") {
   CHECK_THROWS_AS(parameters_of(Rnn{.weight = {.max_norm = {1}}}, Shape{3}), ShapeError);
 }
 
-TEMPLATE_TEST_CASE("frozen by name, a weight and its state keep every bit, and gradients pass, fused or not", "", Cpu,
-                   Reference<double>) {
+TEMPLATE_TEST_CASE("frozen by name, a weight and its state keep every bit, and gradients pass, fused or not", "",
+                   DefaultBackend, Reference<double>) {
   using Net = Network<Sequential<Linear{7}, TanH{}, Named<"head", Linear{out}>{}>, Shape{in}, DynamicBatch, TestType>;
   using T = typename Net::T;
   auto const check = []<SolverOptions options>() {
@@ -248,7 +249,7 @@ TEST_CASE("a shared weight is frozen under the name of every layer that has it")
   }
 }
 
-TEMPLATE_TEST_CASE("values are clipped before weights decay, and what a NaN is made of stays one", "", Cpu,
+TEMPLATE_TEST_CASE("values are clipped before weights decay, and what a NaN is made of stays one", "", DefaultBackend,
                    Reference<double>) {
   using Plain = One<TestType>;
   auto const before = start<Plain>(), plain = stepped<Plain>();
@@ -276,7 +277,8 @@ TEMPLATE_TEST_CASE("values are clipped before weights decay, and what a NaN is m
 
 TEST_CASE("frozen weights do not count in the norm that clips") {
   constexpr SolverOptions clipped{.clip_gradients = 0.5f};
-  auto const bias_only = stepped<One<Cpu, Weight{.lr_mult = 0}>, clipped>(), before = start<One<Cpu>>();
+  auto const bias_only = stepped<One<DefaultBackend, Weight{.lr_mult = 0}>, clipped>(),
+             before = start<One<DefaultBackend>>();
   double norm = 0;
   for (std::size_t i = in * out; i < before.size(); ++i) norm += std::pow((bias_only[i] - before[i]) / 0.125 * 4, 2);
   CHECK(std::sqrt(norm) == Approx(0.5).epsilon(1e-5));
@@ -312,7 +314,7 @@ std::vector<double> accumulated(Index minibatch_size = 0) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("k minibatches accumulated are one of k times the size", "", Cpu, Reference<double>) {
+TEMPLATE_TEST_CASE("k minibatches accumulated are one of k times the size", "", DefaultBackend, Reference<double>) {
   using Net = One<TestType>;
   auto const whole = accumulated<Net, SolverOptions{.weight_decay = 0.125f}>();
   check_close(accumulated<Net, SolverOptions{.weight_decay = 0.125f, .accumulate = 3}>(), whole);
@@ -328,9 +330,10 @@ TEMPLATE_TEST_CASE("k minibatches accumulated are one of k times the size", "", 
 }
 
 TEST_CASE("minibatches of an update may differ in size: each sample counts the same") {
-  auto net = test::random_network<One<Cpu>>(1), other = test::random_network<One<Cpu>>(1);
-  Solver<One<Cpu>, MeanSquaredError{}, Sgd{.learning_rate = 0.125f}, SolverOptions{.accumulate = 2}> solver{net};
-  Solver<One<Cpu>, MeanSquaredError{}, Sgd{.learning_rate = 0.125f}> whole{other};
+  auto net = test::random_network<One<DefaultBackend>>(1), other = test::random_network<One<DefaultBackend>>(1);
+  Solver<One<DefaultBackend>, MeanSquaredError{}, Sgd{.learning_rate = 0.125f}, SolverOptions{.accumulate = 2}> solver{
+      net};
+  Solver<One<DefaultBackend>, MeanSquaredError{}, Sgd{.learning_rate = 0.125f}> whole{other};
   test::Random random{3};
   auto const x = random.values<float>(8 * in), t = random.values<float>(8 * out);
   solver.train_minibatch(std::span{x}.first(7 * in), std::span{t}.first(7 * out));
@@ -339,7 +342,8 @@ TEST_CASE("minibatches of an update may differ in size: each sample counts the s
   check_close(test::copy_of<double>(test::canonical(net)), test::copy_of<double>(test::canonical(other)));
 }
 
-TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradient", "", Cpu, Reference<float>) {
+TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradient", "", DefaultBackend,
+                   Reference<float>) {
   TestType const backend{};
   Parameter const weight{"weight", "-0", {19, 21}, Glorot{}, 21, 19};
   test::Random random{5};

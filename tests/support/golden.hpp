@@ -44,7 +44,7 @@ inline void check_golden_pass(GoldenPass const& made, std::vector<double> const&
 template <Layer auto layer>
 void check_golden(std::vector<double> const& output, std::vector<double> const& gradient) {
   check_golden_pass(golden_pass<layer, Reference<double>>(), output, gradient, 1e-10);
-  check_golden_pass(golden_pass<layer, Cpu>(), output, gradient, 1e-6);
+  check_golden_pass(golden_pass<layer, DefaultBackend>(), output, gradient, 1e-6);
 }
 
 }  // namespace coldpress::test

@@ -64,7 +64,7 @@ template <Layer auto layer, Shape in>
 void check_golden_layer(std::string const& name, std::string const& file = "layers.txt") {
   INFO(file << " " << name);
   GoldenCase const golden = golden_case(name, file, in.size());
-  check_golden_passes(golden, golden_passes<layer, in, Cpu>(golden), 2e-5);
+  check_golden_passes(golden, golden_passes<layer, in, DefaultBackend>(golden), 2e-5);
   if constexpr (golden_reference)
     check_golden_passes(golden, golden_passes<layer, in, Reference<double>>(golden), 1e-12);
 }
