@@ -26,8 +26,8 @@ void check_with(GoldenCase const& golden, bool free) {
   static constexpr auto function = graph(Alone<loss>{});
   using Net = Network<Graph<function>, Inputs{in, loss.target_shape(in)}, DynamicBatch, Backend>;
   using T = typename Net::T;
-  using Program = StaticProgram<typename Net::Graph, Backend,
-                                PlanOptions{.training = true, .losses = true, .input_gradient = true}>;
+  using Program = typename ProgramOf<typename Net::Graph, Backend,
+                                     PlanOptions{.training = true, .losses = true, .input_gradient = true}>::type;
   Net net;
   typename Net::template BasicWorkspace<Program> workspace;
   auto const y = copy_of<T>(golden.at("x")), t = copy_of<T>(golden.at("target"));

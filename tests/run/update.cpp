@@ -172,7 +172,7 @@ TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences'
     for (Index e = 0; e < shape.size(); ++e)  // norms of 0, sqrt(size), ...
       TestType::put(parameter, memory.data(), e, static_cast<float>(e / size % 3));
     float const most = 1.5f * std::sqrt(static_cast<float>(size));
-    TestType{}.constrain(parameter, memory.data(), most);
+    ready<TestType>().constrain(parameter, memory.data(), most);
     for (Index e = 0; e < shape.size(); ++e)
       CHECK(value(e) == Approx(std::min(1.5, static_cast<double>(e / size % 3))));
     double all = 0, seen = 0;
@@ -344,7 +344,7 @@ TEST_CASE("minibatches of an update may differ in size: each sample counts the s
 
 TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradient", "", DefaultBackend,
                    Reference<float>) {
-  TestType const backend{};
+  auto const backend = ready<TestType>();
   Parameter const weight{"weight", "-0", {19, 21}, Glorot{}, 21, 19};
   test::Random random{5};
   auto const x = random.values<float>(7 * TestType::pitch(21)), dy = random.values<float>(7 * TestType::pitch(19));
