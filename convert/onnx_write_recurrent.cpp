@@ -29,7 +29,7 @@ class Recurrent {
                .layers = rnn.num_layers,
                .directions = rnn.direction_mode == DirectionMode::bi_directional ? 2 : 1,
                .skip = rnn.input_mode == InputMode::skip_input};
-    states_ = !rnn.initial_state ? 0 : rnn.rnn_type == RnnType::lstm ? 2 : 1;
+    states_ = static_cast<std::size_t>(rnn.initial_states());
   }
 
   Name write() {

@@ -127,7 +127,7 @@ struct Rnn {
     if constexpr (may_have_more<decltype(pass)>) {
       auto const dx = pass.dx[1];
       if (has_lengths(pass.in) && dx.data) each_sample(backend, dx, [&](Index n) { *dx.row(n) = 0; });
-      for (Index s = 0; s < states(); ++s) {
+      for (Index s = 0; s < initial_states(); ++s) {
         if (auto const to = pass.dx[state_input(pass.in, s)]; to.data) give_initial_gradient(backend, work, s, to);
       }
     }
@@ -156,6 +156,8 @@ struct Rnn {
             .mixes_samples = dropout_probability > 0 && num_layers > 1,  // each has random numbers of its own
             .loops_too = in.size() > 1};
   }
+  /// The number of inputs that are the initial state, the last ones: h, or h and c.
+  constexpr Index initial_states() const { return !initial_state ? 0 : rnn_type == RnnType::lstm ? 2 : 1; }
   bool operator==(Rnn const&) const = default;
 
  private:
@@ -164,12 +166,10 @@ struct Rnn {
   static constexpr bool has_one_layer = requires {
     requires std::remove_cvref_t<Pass>::Variant::value.weights.layers == 1;
   };
-  constexpr bool has_lengths(Shapes in) const { return static_cast<Index>(in.size()) > 1 + states(); }
-  /// How many values make up an initial state: h, or h and c.
-  constexpr Index states() const { return !initial_state ? 0 : rnn_type == RnnType::lstm ? 2 : 1; }
+  constexpr bool has_lengths(Shapes in) const { return static_cast<Index>(in.size()) > 1 + initial_states(); }
   /// The number of the input that is one of these.
   constexpr std::size_t state_input(Shapes in, Index which) const {
-    return in.size() - static_cast<std::size_t>(states() - which);
+    return in.size() - static_cast<std::size_t>(initial_states() - which);
   }
   /// The steps in memory for initial states: one before the first step, and one behind the last for a second direction.
   constexpr Index initial_steps() const { return initial_state ? directions() : 0; }
@@ -186,18 +186,18 @@ struct Rnn {
   }
   template <class Needs = Require>
   constexpr void check(Shapes inputs, Needs require = {}) const {
-    auto const more = static_cast<Index>(inputs.size()) - states();  // than states
-    require(states() != 0 || more == 1 || more == 2,
+    auto const more = static_cast<Index>(inputs.size()) - initial_states();  // than states
+    require(initial_states() != 0 || more == 1 || more == 2,
             "rnn: takes one or two inputs: a sequence, and the number of steps of each sample");
-    require(states() != 1 || more == 1 || more == 2,
+    require(initial_states() != 1 || more == 1 || more == 2,
             "rnn: with initial_state, takes a sequence, the number of steps of each sample or not, and the initial h");
-    require(states() != 2 || more == 1 || more == 2,
+    require(initial_states() != 2 || more == 1 || more == 2,
             "rnn: with initial_state, an LSTM takes a sequence, the number of steps of each sample or not, and the "
             "initial h and c");
     if (require.failed()) return;
     require(!has_lengths(inputs) || inputs[1] == Shape{1},
             "rnn: the second input must be the number of steps of each sample, {1}");
-    for (Index s = 0; s < states(); ++s) {
+    for (Index s = 0; s < initial_states(); ++s) {
       Shape const& state = inputs[state_input(inputs, s)];
       bool const of_one = num_layers == 1 && state.rank() == 1;
       require((of_one || (state.rank() == 2 && state[1] == num_layers)) && state[0] == units(),
@@ -328,7 +328,7 @@ struct Rnn {
   __attribute__((always_inline)) constexpr void forward_rows(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     if constexpr (may_have_more<decltype(pass)>) {
-      for (Index s = 0; s < states(); ++s) take_initial(backend, work, s, pass.x[state_input(pass.in, s)]);
+      for (Index s = 0; s < initial_states(); ++s) take_initial(backend, work, s, pass.x[state_input(pass.in, s)]);
     }
     // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
     bool const direct = pass.step == 0 && steps(pass.in[0]) == 1 && output != RnnOutput::layers && directions() == 1 &&
