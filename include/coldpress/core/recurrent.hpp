@@ -123,7 +123,7 @@ struct Sequence {
 ///   Gradients are those of the gates' sums (for a GRU n_x, r, z, n_h), and what else flows to the step before.
 template <class T>
 struct Recurrence {
-  static constexpr bool may_have_more = true;  // numbers of steps, or initial states
+  static constexpr bool other_inputs = true;  // numbers of steps, or initial states
 
   RnnType type;
   bool reset_after;  // of a GRU
@@ -203,7 +203,7 @@ struct RecurrentVariant {
 template <class T, class Variant, bool more = true>
 struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
-  static constexpr bool may_have_more = more;
+  static constexpr bool other_inputs = more;
   constexpr bool over(Index step, Index sample) const {
     if constexpr (more) {
       return Recurrence<T>::over(step, sample);

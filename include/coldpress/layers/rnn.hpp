@@ -100,7 +100,7 @@ struct Rnn {
         auto const given = work.units(work.outputs(pass.dy, layer), d);
         auto upper = top ? given : work.units(work.gradient(), d);
         bool at_ends = false;
-        if constexpr (may_have_more<decltype(pass)>) {
+        if constexpr (other_inputs<decltype(pass)>) {
           at_ends = work.lengths && d == 0 && output != RnnOutput::sequence;
           if (at_ends) upper = work.units(work.gradient(), d);
           if (at_ends && (top || output == RnnOutput::layers))
@@ -124,7 +124,7 @@ struct Rnn {
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     if (pass.dx[0].data) input_gradient(backend, pass, work, 0, work.samples(pass.dx[0]));
-    if constexpr (may_have_more<decltype(pass)>) {
+    if constexpr (other_inputs<decltype(pass)>) {
       auto const dx = pass.dx[1];
       if (has_lengths(pass.in) && dx.data) each_sample(backend, dx, [&](Index n) { *dx.row(n) = 0; });
       for (Index s = 0; s < initial_states(); ++s) {
@@ -135,7 +135,7 @@ struct Rnn {
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     backend.copy(work.samples(pass.x[0]), work.spare(work.features));
-    if constexpr (may_have_more<decltype(pass)>) {
+    if constexpr (other_inputs<decltype(pass)>) {
       if (work.lengths) clear_over(backend, pass.dy, work, work.spare(work.features));
     }
     for (Index layer = 0; layer < num_layers; ++layer) {
@@ -175,7 +175,7 @@ struct Rnn {
   constexpr Index initial_steps() const { return initial_state ? directions() : 0; }
   /// Whether there may be other inputs than the sequence: unless the type of the pass shows that there are none.
   template <class Pass>
-  static constexpr bool may_have_more = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
+  static constexpr bool other_inputs = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
   constexpr Index units() const { return hidden_size * directions(); }
   static constexpr Index steps(Shape const& in) { return in.rank() == 2 ? in[0] : 1; }
@@ -244,7 +244,7 @@ struct Rnn {
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
   /// A minibatch in memory, ordered by step and then by sample.
-  template <class Backend, class T, class Variant, bool may_have_more>
+  template <class Backend, class T, class Variant, bool other_inputs>
   struct Work {
     Rnn const& rnn;
     RecurrentWeights weights;
@@ -252,10 +252,10 @@ struct Rnn {
     T* memory;
     Lengths<T> lengths = {};
 
-    constexpr bool has_initial() const { return may_have_more && rnn.initial_state; }
+    constexpr bool has_initial() const { return other_inputs && rnn.initial_state; }
     /// The steps of what is at an offset, of which one for initial states may come first.
     constexpr Sequence<T> rows(Index offset, Index columns, Index pitch) const {
-      Index const more = may_have_more ? rnn.initial_steps() : 0, step = batch * pitch;
+      Index const more = other_inputs ? rnn.initial_steps() : 0, step = batch * pitch;
       return {memory + offset * batch * (steps + more) + (more > 0 ? step : 0), batch, steps, columns, pitch, step};
     }
     constexpr Sequence<T> row(Index number) const {
@@ -301,9 +301,9 @@ struct Rnn {
     constexpr Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, may_have_more> part(Index layer, Index direction,
-                                                                                          Sequence<T const> x,
-                                                                                          bool keeps) const {
+    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, other_inputs> part(Index layer, Index direction,
+                                                                                         Sequence<T const> x,
+                                                                                         bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {{.type = rnn.rnn_type,
@@ -327,7 +327,7 @@ struct Rnn {
   /// Whole sequences, or parts of sequences that continue from a state.
   __attribute__((always_inline)) constexpr void forward_rows(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
-    if constexpr (may_have_more<decltype(pass)>) {
+    if constexpr (other_inputs<decltype(pass)>) {
       for (Index s = 0; s < initial_states(); ++s) take_initial(backend, work, s, pass.x[state_input(pass.in, s)]);
     }
     // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
@@ -347,7 +347,7 @@ struct Rnn {
     if (direct) return;
     if (output == RnnOutput::sequence) {
       backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
-      if constexpr (may_have_more<decltype(pass)>) {  // where the second direction passes on its initial state
+      if constexpr (other_inputs<decltype(pass)>) {  // where the second direction passes on its initial state
         if (work.lengths && work.has_initial() && directions() == 2)
           clear_over(backend, pass.y, work, work.outputs(pass.y, 0));
       }
@@ -356,7 +356,7 @@ struct Rnn {
     for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
       for (Index d = 0; d < directions(); ++d) {
         auto const to = work.units(work.outputs(pass.y, layer), d);
-        if constexpr (may_have_more<decltype(pass)>) {
+        if constexpr (other_inputs<decltype(pass)>) {
           if (work.lengths && d == 0) {
             take_ends(backend, pass.y, work, work.units(work.h(layer), d), to);
             continue;
@@ -403,9 +403,9 @@ struct Rnn {
   constexpr auto work_of(Backend const&, Pass const& pass) const {
     using T = typename Backend::Scalar;
     Shape const& in = pass.in[0];
-    Work<Backend, T, typename Pass::Variant, may_have_more<Pass>> work{*this,     weights(in),  pass.x[0].rows,
-                                                                       steps(in), features(in), pass.memory};
-    if constexpr (may_have_more<Pass>) {
+    Work<Backend, T, typename Pass::Variant, other_inputs<Pass>> work{*this,     weights(in),  pass.x[0].rows,
+                                                                      steps(in), features(in), pass.memory};
+    if constexpr (other_inputs<Pass>) {
       if (has_lengths(pass.in)) work.lengths = {pass.x[1].data, pass.x[1].pitch};
     }
     return work;

@@ -247,7 +247,7 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
         gradients[4 * units + u] = Math<float>::fma(of_state, reset, gradients[4 * units + u]);
       });
     }
-    if constexpr (R::may_have_more) {
+    if constexpr (R::other_inputs) {
       if (!r.has_initial) return;
       bool const cut = r.cuts_initial(truncation);
       each_unit(block, first, count, hidden, [&](Index i, Index u) {
