@@ -3,7 +3,7 @@
 
 #include "batch.hpp"
 #include "checksum.hpp"
-#include "config.hpp"
+#include "config_tree.hpp"
 #include "tensors.hpp"
 
 #include <coldpress/persist/training.hpp>
@@ -34,11 +34,6 @@ template <class Reader, class Value>
 void read_run(Reader file, Value& value, std::optional<Index> by_hand = {});
 template <class Builder, class Value>
 void write_run(Builder file, Value const& value);
-
-template <class Action>
-void in_field(std::string const& field, Action&& action) {
-  with_context([&] { action(); }, [&](Error& error) { error.in_field(field); });
-}
 
 template <class Reader, class Value>
 void read_run(Reader file, Value& value, std::optional<Index> by_hand) {

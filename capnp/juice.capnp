@@ -261,7 +261,7 @@ struct RnnConfig $juice(7) {
   dropoutSeed @4 :UInt64;
   inputMode @5 :Text = "LinearInput";         # or SkipInput
   directionMode @6 :Text = "UniDirectional";  # or BiDirectional
-  # Sequence, LastStep or Layers. Juice declares {hidden, layers}.
+  # Sequence, LastStep, Layers or SequenceAndState. Juice declares {hidden, layers}.
   output @7 :Text = "Layers";
   # How many steps a gradient flows back in time; 0: all.
   truncation @8 :UInt64;

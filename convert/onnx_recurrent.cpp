@@ -109,37 +109,47 @@ void recurrent(Call& call, RnnType type) {
   if (hidden < 1 || hidden > Index{1} << 20) refuse("it has " + std::to_string(hidden) + " units");
   type = type_of(call, type, directions);
   check_plain(call, steps);
-  if (call.used(2)) refuse("the last state of its cells is read");
   RecurrentWeights const weights{gates_of(type), features, hidden, 1, directions};
-  bool const all = call.used(0);
+  // All of its outputs are one of the layer where more than one of them is needed and the last step is not a slice.
+  bool const all = call.used(0), together = call.used(2) || (all && call.used(1) && call.is_computed(4));
   std::optional<Sample> h = initial_state(call, 5, samples_first, weights), c{};
   if (type == RnnType::lstm) c = initial_state(call, 6, samples_first, weights);
   Rnn const layer{.hidden_size = hidden,
                   .rnn_type = type,
                   .reset_after = type != RnnType::gru || call.integer("linear_before_reset", 0) != 0,
                   .direction_mode = directions == 2 ? DirectionMode::bi_directional : DirectionMode::uni_directional,
-                  .output = all ? RnnOutput::sequence : RnnOutput::last_step,
+                  .output = together ? RnnOutput::sequence_and_state
+                            : all    ? RnnOutput::sequence
+                                     : RnnOutput::last_step,
                   .initial_state = h || c};
   Sample const sequence = call.network.reshape(call.network.arranged(x, {step_axis, 2}), {steps, features});
   std::vector<Sample> inputs{sequence};
-  if (call.is_computed(4)) {
-    if (all && call.used(1)) refuse("all steps and the last ones are read, of samples with numbers of steps");
-    inputs.push_back(numbers_by_sample(call, 4, "numbers of steps (sequence_lens)"));
-  }
+  if (call.is_computed(4)) inputs.push_back(numbers_by_sample(call, 4, "numbers of steps (sequence_lens)"));
   if (h || c) {  // an LSTM of coldpress takes both
     auto const zero = [&](Sample const& other) { return call.network.add("zero", Power{.scale = 0}, {other}); };
     inputs.push_back(h ? *h : zero(*c));
     if (type == RnnType::lstm) inputs.push_back(c ? *c : zero(*h));
   }
   Sample const y = call.network.add("", layer, inputs, {packed(call, weights, type)});
+  auto const rows = [&](std::string const& name, Index first, Index count) {
+    return call.network.add(name, Slice{.begin = static_cast<int>(first), .end = static_cast<int>(first + count)}, {y});
+  };
   Axis const samples = x.axis(samples_axis);
+  auto const set_state = [&](Sample const& units, std::size_t output) {
+    Value state = made({}, samples_first ? std::vector<Axis>{samples, {directions}, {hidden}}
+                                         : std::vector<Axis>{{directions}, samples, {hidden}});
+    state.sample = call.network.reshape(units, shape_of(state.axes, state.order));
+    call.set(state, output);
+  };
   if (all) {
     Value value = made({}, samples_first ? std::vector<Axis>{samples, {steps}, {directions}, {hidden}}
                                          : std::vector<Axis>{{steps}, {directions}, samples, {hidden}});
-    value.sample = call.network.reshape(y, shape_of(value.axes, value.order));
+    value.sample = call.network.reshape(together ? rows("steps", 0, steps) : y, shape_of(value.axes, value.order));
     call.set(value);
   }
+  if (call.used(2)) set_state(rows("cells", steps + 1, 1), 2);
   if (!call.used(1)) return;
+  if (together) return set_state(rows("state", steps, 1), 1);
   std::vector<Sample> last{y};
   if (all) {  // the first direction ends at the last step, the second one at the first
     last.clear();
@@ -153,11 +163,7 @@ void recurrent(Call& call, RnnType type) {
                                             {step}));
     }
   }
-  Sample const joined = last.size() == 1 ? last[0] : call.network.add("states", Concat{.axis = 1}, last);
-  Value state = made({}, samples_first ? std::vector<Axis>{samples, {directions}, {hidden}}
-                                       : std::vector<Axis>{{directions}, samples, {hidden}});
-  state.sample = call.network.reshape(joined, shape_of(state.axes, state.order));
-  call.set(state, 1);
+  set_state(last.size() == 1 ? last[0] : call.network.add("states", Concat{.axis = 1}, last), 1);
 }
 
 void lstm(Call& call) { recurrent(call, RnnType::lstm); }
@@ -165,7 +171,8 @@ void gru(Call& call) { recurrent(call, RnnType::gru); }
 void rnn(Call& call) { recurrent(call, RnnType::tanh); }
 
 constexpr std::array rows{
-    Operator{"LSTM", lstm, nullptr, "`rnn`; forward or in both directions, with sequence_lens and initial states"},
+    Operator{"LSTM", lstm, nullptr,
+             "`rnn`; forward or in both directions, with sequence_lens, initial and last states"},
     Operator{"GRU", gru, nullptr, "`rnn`, with or without linear_before_reset; otherwise as LSTM"},
     Operator{"RNN", rnn, nullptr, "`rnn` with Tanh or Relu, otherwise as LSTM"},
 };

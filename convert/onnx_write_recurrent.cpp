@@ -29,26 +29,35 @@ class Recurrent {
                .layers = rnn.num_layers,
                .directions = rnn.direction_mode == DirectionMode::bi_directional ? 2 : 1,
                .skip = rnn.input_mode == InputMode::skip_input};
-    states_ = !rnn.initial_state ? 0 : rnn.rnn_type == RnnType::lstm ? 2 : 1;
+    states_ = static_cast<std::size_t>(rnn.initial_states());
   }
 
   Name write() {
     Name x = w_.rank() == 2 ? w_.x() : w_.reshape(w_.x(), Extents{1, features_});
     x = w_.transpose(x, {1, 0, 2});
     if (w_.inputs() > 1 + states_) lengths_ = lengths();
-    std::vector<Name> last;
+    std::vector<Name> last, cells;
     for (Index layer = 0; layer < rnn_.num_layers; ++layer) {
       auto const y = apply(x, layer);
       x = joined(y[0]);
-      if (rnn_.output == RnnOutput::layers || layer + 1 == rnn_.num_layers) last.push_back(y[1]);
+      bool const top = layer + 1 == rnn_.num_layers;
+      if (top || rnn_.output >= RnnOutput::layers) last.push_back(y[1]);
+      if (y.size() > 2) cells.push_back(y[2]);
+    }
+    Index const units = packed_.directions * packed_.hidden;
+    if (rnn_.output == RnnOutput::sequence_and_state) {
+      std::vector<Name> rows{w_.transpose(x, {1, 0, 2})};
+      for (auto const* const states : {&last, &cells})
+        for (Name const& state : *states) rows.push_back(units_of(state, {1, units}));
+      return w_.add("Concat", rows, {{"axis", 1}});
     }
     if (rnn_.output == RnnOutput::sequence) return w_.transpose(x, {1, 0, 2});
-    return rnn_.output == RnnOutput::last_step ? units_of(last[0], {packed_.directions * packed_.hidden})
-                                               : of_layers(last);
+    return rnn_.output == RnnOutput::last_step ? units_of(last[0], {units}) : of_layers(last);
   }
 
  private:
-  /// All steps, [steps, directions, samples, hidden], and the last of each direction, [directions, samples, hidden].
+  /// All steps, [steps, directions, samples, hidden], and the last h of each direction, [directions, samples, hidden],
+  /// with the last c of an LSTM behind it where it is part of the output.
   std::vector<Name> apply(Name const& x, Index layer) {
     bool const both = packed_.directions == 2;
     Attributes attributes{{"hidden_size", packed_.hidden}, {"direction", both ? "bidirectional" : "forward"}};
@@ -60,7 +69,8 @@ class Recurrent {
     std::vector<Name> inputs{x, matrices(layer, true), matrices(layer, false), biases(layer)};
     if (!lengths_.empty() || states_ > 0) inputs.push_back(lengths_);
     for (std::size_t k = w_.inputs() - states_; k < w_.inputs(); ++k) inputs.push_back(initial_state(k, layer));
-    return w_.add_several(kind_.op, inputs, attributes, 2);
+    bool const cells = rnn_.rnn_type == RnnType::lstm && rnn_.output == RnnOutput::sequence_and_state;
+    return w_.add_several(kind_.op, inputs, attributes, cells ? 3 : 2);
   }
   /// The number of steps of each sample, [samples], as whole numbers that ONNX allows.
   Name lengths() {

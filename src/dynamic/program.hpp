@@ -302,6 +302,6 @@ class Program : public NumberedGroups<Program> {
   std::vector<std::size_t> first_shape_;
   int target_ = -1;
 };
-static_assert(concepts::Program<Program, coldpress::detail::AnyBackend>);
+static_assert(concepts::Program<Program, coldpress::detail::ExampleBackend>);
 
 }  // namespace coldpress::dynamic

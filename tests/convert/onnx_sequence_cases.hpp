@@ -12,7 +12,7 @@ inline std::vector<Case> sequences() {
     all.push_back(one(form, layer, {{in}}));
   };
   constexpr auto both = DirectionMode::bi_directional;
-  constexpr auto last = RnnOutput::last_step, layers = RnnOutput::layers;
+  constexpr auto last = RnnOutput::last_step, layers = RnnOutput::layers, with_state = RnnOutput::sequence_and_state;
   rnn("", {});
   rnn("gru", {.rnn_type = RnnType::gru});
   rnn("reset_before", {.rnn_type = RnnType::gru, .reset_after = false});
@@ -28,16 +28,20 @@ inline std::vector<Case> sequences() {
   rnn("one_layer", {.rnn_type = RnnType::tanh, .output = layers});
   rnn("skip", {.num_layers = 2, .input_mode = InputMode::skip_input}, {6, 4});
   rnn("skip_both", {.rnn_type = RnnType::gru, .input_mode = InputMode::skip_input, .direction_mode = both}, {6, 4});
+  rnn("with_state", {.num_layers = 2, .output = with_state});
+  rnn("both_with_state", {.rnn_type = RnnType::gru, .direction_mode = both, .output = with_state});
+  rnn("step_with_state", {.output = with_state}, {3});
   rnn("step", {}, {3});
   rnn("juice", {.rnn_type = RnnType::gru}, {3, 1, 1});
-  auto const counted = [&](std::string const& form, Rnn layer, std::string const& why_not = {}) {
+  auto const counted = [&](std::string const& form, Rnn layer) {
     layer.hidden_size = 4;
-    all.push_back(one("lengths_" + form, layer, {{{6, 3}}, {{1}, 8}}, why_not));
+    all.push_back(one("lengths_" + form, layer, {{{6, 3}}, {{1}, 8}}));
   };
   counted("two", {.num_layers = 2});
   counted("last", {.rnn_type = RnnType::relu, .output = last});
   counted("both_last", {.rnn_type = RnnType::gru, .reset_after = false, .direction_mode = both, .output = last});
-  counted("layers", {.num_layers = 2, .output = layers}, "all steps and the last ones are read");
+  counted("layers", {.num_layers = 2, .output = layers});
+  counted("with_state", {.direction_mode = both, .output = with_state});
   auto const started = [&](std::string const& form, Rnn layer, std::vector<Input> const& inputs) {
     layer.hidden_size = 4, layer.initial_state = true;
     all.push_back(one("states_" + form, layer, inputs));
@@ -47,6 +51,7 @@ inline std::vector<Case> sequences() {
   started("layers", {.num_layers = 2, .rnn_type = RnnType::tanh, .direction_mode = both, .output = layers},
           {{{6, 3}}, {{8, 2}}});
   started("step", {}, {{{3}}, {{4}}, {{4, 1}}});
+  started("with_state", {.output = with_state}, {{{6, 3}}, {{4}}, {{4}}});
   started("lengths", {.direction_mode = both}, {{{6, 3}}, {{1}, 8}, {{8}}, {{8, 1}}});
   Input const steps{{5, 12}}, step{{12}};
   all.insert(all.end(),

@@ -76,6 +76,23 @@ inline LayerConfig encoder_and_decoder() {
   return {"network", graph};
 }
 
+/// An LSTM that goes on from the last h and c of another.
+inline LayerConfig encoder_and_decoder_of_cells() {
+  SequentialConfig graph;
+  graph.add_input("data", {6});
+  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
+    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
+  };
+  constexpr auto both = DirectionMode::bi_directional;
+  add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
+  add("encoder", Rnn{.hidden_size = 5, .direction_mode = both, .output = RnnOutput::sequence_and_state}, {"steps"});
+  add("last h", Slice{.begin = 3, .end = 4}, {"encoder"}), add("h", Reshape{{10}}, {"last h"});
+  add("last c", Slice{.begin = 4}, {"encoder"}), add("c", Reshape{{10}}, {"last c"});
+  add("decoder", Rnn{.hidden_size = 5, .direction_mode = both, .initial_state = true}, {"steps", "h", "c"});
+  add("last", Linear{2}, {"decoder"});
+  return {"network", graph};
+}
+
 inline std::vector<LayerConfig> networks_of_other_layers() {
   return {
       chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),
@@ -106,6 +123,7 @@ inline std::vector<LayerConfig> networks_of_other_layers() {
       join(ScaledDotProductAttention{.heads = 2, .kv_heads = 1}, {{3, 4}, {5, 2}, {5, 3}, {1, 5}}),
       counted_steps(),
       encoder_and_decoder(),
+      encoder_and_decoder_of_cells(),
       gathered(),
   };
 }

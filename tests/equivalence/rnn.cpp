@@ -28,6 +28,14 @@ TEST_CASE("a GRU that applies its reset gate before the product is the same as a
                                      Linear{2}>,
                           Shape{5, 4}>();
 }
+TEST_CASE("an LSTM that outputs its last state is the same as a type, as a config and in a file") {
+  test::check_equivalence<Sequential<Rnn{.hidden_size = 4,
+                                         .num_layers = 2,
+                                         .direction_mode = DirectionMode::bi_directional,
+                                         .output = RnnOutput::sequence_and_state},
+                                     Linear{2}>,
+                          Shape{3, 4}>();
+}
 TEST_CASE("a plain recurrent layer without W_x is the same as a type, as a config and in a file") {
   test::check_equivalence<Sequential<Rnn{.hidden_size = 4,
                                          .num_layers = 2,

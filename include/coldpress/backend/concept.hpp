@@ -10,7 +10,7 @@ namespace coldpress {
 
 namespace detail {
 /// Stands for a layer, a loss, a statistic or a pass, which a backend's functions take as a template argument.
-struct AnyPart {};
+struct ExamplePart {};
 }  // namespace detail
 
 namespace concepts {
@@ -40,7 +40,7 @@ concept BackendLayout = requires(B const& b, Parameter const& parameter, typenam
 template <class B, class T = typename B::Scalar>
 concept MapsValues = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T const> dy, Rows<T> dx,
                               PostOps<ErasedChain, T> const& post_ops, Derivative<ErasedChain, T> const& derivative,
-                              Normalization kind, detail::AnyPart const& part) {
+                              Normalization kind, detail::ExamplePart const& part) {
   b.map(x, y, post_ops);               // y = post_ops(x); y may be x
   b.map_gradient(dy, dx, derivative);  // dx = derivative(dy); dx may be dy unless the derivative adds
   b.add_gradient(dy, dx, derivative);  // dx = derivative(dx + dy)
@@ -102,7 +102,7 @@ concept HasPrimitives = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T 
 /// of the layer, loss or statistic would do. It also takes the optimizer's steps: update(update_step, gradients, slots,
 /// count).
 template <class B, class T = typename B::Scalar>
-concept ComputesLayers = requires(B const& b, detail::AnyPart const& layer, detail::AnyPart const& pass,
+concept ComputesLayers = requires(B const& b, detail::ExamplePart const& layer, detail::ExamplePart const& pass,
                                   Rows<T const> x, Rows<T> dx, Shape const& in, Shapes shapes, double* sums, T mean,
                                   T* weights, T const* gradients, Index size) {
   b.forward(layer, pass);
@@ -113,7 +113,7 @@ concept ComputesLayers = requires(B const& b, detail::AnyPart const& layer, deta
   b.gather(sums, mean, size);                                       // adds the mean of `size` samples to sums
   b.observe(layer, shapes, &x, sums);                               // shows a minibatch to a statistic
   b.subtract(weights, gradients, size);                             // weights -= gradients
-  &B::template update<detail::AnyPart>;
+  &B::template update<detail::ExamplePart>;
 };
 
 /// A backend. Its number type is B::Scalar. It may declare the following as `static constexpr bool`, by default false:

@@ -351,11 +351,11 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   template <bool fast = false, class R>
   COLDPRESS_INLINE void recurrent(R const& r, float const* weights) const {
     cpu::with_cell(cpu::cell_of(r), [&](auto cell) COLDPRESS_INLINE_LAMBDA {
-      if (r.x.samples == 1) return cpu::recurrent<cell, fast, R::may_have_more>(r, weights);
+      if (r.x.samples == 1) return cpu::recurrent<cell, fast, R::other_inputs>(r, weights);
       each_samples(r, [&](Index first, Index count) {
         auto const some = r.some(first, count);
         if (some.x.samples == 1) __builtin_unreachable();
-        cpu::recurrent<cell, fast, R::may_have_more>(some, weights);
+        cpu::recurrent<cell, fast, R::other_inputs>(some, weights);
       });
     });
   }
@@ -376,8 +376,8 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
               pitch(w.hidden));
     cpu::with_cell(cpu::cell_of(r), [&](auto cell) COLDPRESS_INLINE_LAMBDA {
       each_samples(r, [&](Index first, Index count) {
-        cpu::recurrent_gradient<cell, R::may_have_more>(r.some(first, count), cpu::hidden_of(r), scratch,
-                                                        upper.some(first, count), truncation);
+        cpu::recurrent_gradient<cell, R::other_inputs>(r.some(first, count), cpu::hidden_of(r), scratch,
+                                                       upper.some(first, count), truncation);
       });
     });
   }

@@ -11,6 +11,7 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 struct GateDerivatives {
   float* gradients;
   float const *after, *kept;  // the gradients of the following step; what this step kept
+  float const* carried;       // what the following step passes on beside its sums, or the gradient of the last c
   float const *upper, *y;     // the gradient of this step's h from the layer above; this step's h
   float const* before;        // c (LSTM) or h of the step before, or initially
   Index gradients_pitch, kept_pitch, upper_pitch, y_pitch, before_pitch;
@@ -43,9 +44,9 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
     return;
   }
   Vector dh = row_of(s.upper, s.upper_pitch), carried{};
-  if (s.after) {
-    dh += load(gradients + (count - 1) * s.units);
-    if constexpr (cell != Cell::plain) carried = load(s.after + row * s.gradients_pitch + column + count * s.units);
+  if (s.after) dh += load(gradients + (count - 1) * s.units);
+  if constexpr (cell != Cell::plain) {
+    if (s.carried) carried = load(s.carried + row * s.gradients_pitch + column + count * s.units);
   }
   if constexpr (cell == Cell::lstm) {
     Vector const i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(5);
@@ -114,9 +115,11 @@ void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hi
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
+    float const* const next = r.gradients.at(r.step(n + 1), 0);
     GateDerivatives s{.gradients = r.gradients.at(t, 0),
-                      .after = cut ? nullptr : r.gradients.at(r.step(n + 1), 0),
+                      .after = cut ? nullptr : next,
                       .kept = r.kept.at(t, 0),
+                      .carried = !cut || (from_end == 0 && r.has_final_gradient) ? next : nullptr,
                       .upper = nullptr,
                       .y = r.h.at(t, 0),
                       .before = nullptr,
@@ -158,6 +161,11 @@ void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hi
     }
     if constexpr (more) {
       if (r.lengths) clear_over(r, t, r.gradients, r.gradients.columns);
+      for (Index i = 0; r.has_final_gradient && i < r.x.samples; ++i) {
+        if (r.over(t, i) && r.passes_final_gradient(i))
+          freestanding::copy_n(next + i * s.gradients_pitch + 4 * units, units,
+                               s.gradients + i * s.gradients_pitch + 4 * units);
+      }
     }
   }
   if constexpr (more) {

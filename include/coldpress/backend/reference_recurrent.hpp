@@ -98,11 +98,16 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
     for (Index i = 0; i < r.x.samples; ++i) {
       if (r.over(t, i)) {
-        std::fill_n(r.gradients.at(t, i), r.gradients.columns, Real{});
+        Real* const to = r.gradients.at(t, i);
+        std::fill_n(to, r.gradients.columns, Real{});
+        if (r.passes_final_gradient(i))
+          std::copy_n(r.gradients.at(r.step(n + 1), i) + 4 * units, hidden, to + 4 * units);
         continue;
       }
       Real const* const kept = r.kept.at(t, i);
-      Real const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
+      Real const* const next = r.gradients.at(r.step(n + 1), i);
+      Real const* const after = cut ? nullptr : next;
+      Real const* const carried = from_end == 0 && r.has_final_gradient ? next : after;
       for (Index u = 0; u < hidden; ++u) {
         Real dh = upper.steps == steps ? upper.at(t, i)[u] : from_end == 0 ? upper.at(0, i)[u] : 0;
         if (after) dh = add_product(dh, after, u);
@@ -111,7 +116,7 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
         if (r.type == RnnType::lstm) {
           Real const a = slot(0), f = slot(1), g = slot(2), o = slot(3), tanh_c = slot(5);
           Real const before = r.follows(n) ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
-          Real const dc = dh * o * (1 - tanh_c * tanh_c) + (after ? after[4 * units + u] : 0);
+          Real const dc = dh * o * (1 - tanh_c * tanh_c) + (carried ? carried[4 * units + u] : 0);
           gradient(0) = dc * g * a * (1 - a);
           gradient(1) = dc * before * f * (1 - f);
           gradient(2) = dc * a * (1 - g * g);

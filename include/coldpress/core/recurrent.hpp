@@ -12,14 +12,17 @@ enum class RnnType { lstm, gru, relu, tanh };
 /// Whether the first layer has a matrix W_x, or adds its input to the gates' sums as it is.
 enum class InputMode { linear_input, skip_input };
 enum class DirectionMode { uni_directional, bi_directional };
-/// The output of a recurrent layer: every step of the top layer, its last step, or the last step of every layer.
-enum class RnnOutput { sequence, last_step, layers };
+/// The output of a recurrent layer: every step of the top layer, its last step, the last step of every layer, or every
+/// step of the top layer and then the state of every layer after the last one.
+enum class RnnOutput { sequence, last_step, layers, sequence_and_state };
 
 // The enumerators as files spell them, after Juice.
 constexpr auto spellings(RnnType) { return std::array<std::string_view, 4>{"LSTM", "GRU", "ReLU", "Tanh"}; }
 constexpr auto spellings(InputMode) { return std::array<std::string_view, 2>{"LinearInput", "SkipInput"}; }
 constexpr auto spellings(DirectionMode) { return std::array<std::string_view, 2>{"UniDirectional", "BiDirectional"}; }
-constexpr auto spellings(RnnOutput) { return std::array<std::string_view, 3>{"Sequence", "LastStep", "Layers"}; }
+constexpr auto spellings(RnnOutput) {
+  return std::array<std::string_view, 4>{"Sequence", "LastStep", "Layers", "SequenceAndState"};
+}
 
 constexpr Index gates_of(RnnType type) { return type == RnnType::lstm ? 4 : type == RnnType::gru ? 3 : 1; }
 
@@ -123,7 +126,7 @@ struct Sequence {
 ///   Gradients are those of the gates' sums (for a GRU n_x, r, z, n_h), and what else flows to the step before.
 template <class T>
 struct Recurrence {
-  static constexpr bool may_have_more = true;  // numbers of steps, or initial states
+  static constexpr bool other_inputs = true;  // numbers of steps, or initial states
 
   RnnType type;
   bool reset_after;  // of a GRU
@@ -142,6 +145,9 @@ struct Recurrence {
   // Whether h, c in `kept`, and `gradients` have one more step, step(-1): the initial state, and then its gradient,
   // that of h in the first sum's place and that of c, as in every step, behind the sums. There is no state then.
   bool has_initial = false;
+  // Whether there is a gradient of c after the last step of an LSTM: `gradients` then have one more step,
+  // step(x.steps), with it behind the sums, as in every step.
+  bool has_final_gradient = false;
 
   /// The same for some of the samples.
   constexpr Recurrence some(Index first, Index count) const {
@@ -160,18 +166,26 @@ struct Recurrence {
   constexpr bool passes_initial(Index sample) const {
     return has_initial && reversed && lengths.of(sample, x.steps) > 0;
   }
+  /// Whether the steps that a sample does not have pass on the gradient of its last c.
+  constexpr bool passes_final_gradient(Index sample) const {
+    return has_final_gradient && !reversed && lengths.of(sample, x.steps) > 0;
+  }
   /// The first step that is computed of a sample which has any.
   constexpr Index first_of(Index sample) const {
     return reversed ? freestanding::max<Index>(lengths.of(sample, x.steps), 1) - 1 : 0;
   }
   /// Whether a gradient is cut before the first step.
   constexpr bool cuts_initial(Index truncation) const { return truncation > 0 && x.steps % truncation == 0; }
+  /// h (0) or c (1) after each step.
+  constexpr Sequence<T> states(Index which) const { return which > 0 ? kept.part(4 * units(), weights.hidden) : h; }
   /// The initial h (0) or c (1), and its gradient.
-  constexpr Sequence<T> initial(Index which) const {
-    return (which > 0 ? kept.part(4 * units(), weights.hidden) : h).only(step(-1));
-  }
+  constexpr Sequence<T> initial(Index which) const { return states(which).only(step(-1)); }
   constexpr Sequence<T> initial_gradient(Index which) const {
     return gradients.part(which > 0 ? 4 * units() : 0, weights.hidden).only(step(-1));
+  }
+  /// The gradient of c after the last step.
+  constexpr Sequence<T> final_gradient() const {
+    return gradients.part(4 * units(), weights.hidden).only(step(x.steps));
   }
   /// r∘h of a GRU whose reset gate is applied before the product.
   constexpr Sequence<T> reset_state() const { return kept.part(3 * units(), weights.hidden); }
@@ -203,7 +217,7 @@ struct RecurrentVariant {
 template <class T, class Variant, bool more = true>
 struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
-  static constexpr bool may_have_more = more;
+  static constexpr bool other_inputs = more;
   constexpr bool over(Index step, Index sample) const {
     if constexpr (more) {
       return Recurrence<T>::over(step, sample);

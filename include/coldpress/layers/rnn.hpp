@@ -23,6 +23,9 @@ namespace coldpress {
 /// that many steps: its last step is the last of these, where the second direction begins, and what x has in later
 /// steps has no effect. Their outputs and gradients are zero, as is all of a sample without steps.
 ///
+/// `output` "SequenceAndState" is {steps + states, units}: h after every step, then the last h of every layer and, of
+/// an LSTM, the last c of every layer. Such a network takes its sequences whole.
+///
 /// With `initial_state`, the last input is h before the first step that is computed, or the last two are h and c of an
 /// LSTM. Each is {units, layers}, as `output` "Layers" gives h after the last step, or {units} of one layer.
 struct Rnn {
@@ -35,7 +38,7 @@ struct Rnn {
   std::uint64_t dropout_seed = 0;
   InputMode input_mode = InputMode::linear_input;
   DirectionMode direction_mode = DirectionMode::uni_directional;
-  RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, or {units, layers}; units: of all directions
+  RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, {units, layers}, or {steps + states, units}
   std::uint64_t truncation = 0;            // through so many steps, counted from the last, gradients flow; 0: all
   Weight weight = {};                      // initially Glorot; a filler applies to the matrices, biases start at zero
   bool initial_state = false;              // whether the last inputs are the state that sequences start from, or zero
@@ -45,6 +48,7 @@ struct Rnn {
     check(in, require);
     if (require.failed()) return {1};
     if (output == RnnOutput::sequence) return {steps(in[0]), units()};
+    if (output == RnnOutput::sequence_and_state) return {steps(in[0]) + num_layers * states(), units()};
     return output == RnnOutput::last_step ? Shape{units()} : Shape{units(), num_layers};
   }
   constexpr auto parameters(Shapes in) const {
@@ -65,9 +69,7 @@ struct Rnn {
     return 2 * steps(in[0]) * w.matrices(w.parts());
   }
   constexpr Index state(Shapes in) const {
-    return direction_mode == DirectionMode::uni_directional && in.size() == 1
-               ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
-               : 0;
+    return may_stream(in) ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size) : 0;
   }
   /// Depends on the shape of the sequence alone, not on other inputs.
   template <PassKind kind>
@@ -75,7 +77,8 @@ struct Rnn {
     return {rnn_type, reset_after, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
   }
   constexpr Index memory(Shapes in) const {
-    return (steps(in[0]) + initial_steps()) * (spare_offset(has_lengths(in)) + spare_size(features(in[0])));
+    return (steps(in[0]) + steps_before() + steps_after()) *
+           (spare_offset(has_lengths(in)) + spare_size(features(in[0])));
   }
   template <class Backend>
   constexpr Index scratch(Shapes in, Extent extent) const {
@@ -99,9 +102,13 @@ struct Rnn {
       for (Index d = 0; d < directions(); ++d) {
         auto const given = work.units(work.outputs(pass.dy, layer), d);
         auto upper = top ? given : work.units(work.gradient(), d);
+        if (output == RnnOutput::sequence_and_state) {
+          upper = work.units(work.gradient(), d);
+          add_state_gradient(backend, pass.dy, work, layer, d);
+        }
         bool at_ends = false;
-        if constexpr (may_have_more<decltype(pass)>) {
-          at_ends = work.lengths && d == 0 && output != RnnOutput::sequence;
+        if constexpr (other_inputs<decltype(pass)>) {
+          at_ends = work.lengths && d == 0 && !has_sequence();
           if (at_ends) upper = work.units(work.gradient(), d);
           if (at_ends && (top || output == RnnOutput::layers))
             pass_to_ends(backend, pass.dy, work, given, work.units(work.gradient(), d), !top);
@@ -124,10 +131,10 @@ struct Rnn {
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     if (pass.dx[0].data) input_gradient(backend, pass, work, 0, work.samples(pass.dx[0]));
-    if constexpr (may_have_more<decltype(pass)>) {
+    if constexpr (other_inputs<decltype(pass)>) {
       auto const dx = pass.dx[1];
       if (has_lengths(pass.in) && dx.data) each_sample(backend, dx, [&](Index n) { *dx.row(n) = 0; });
-      for (Index s = 0; s < states(); ++s) {
+      for (Index s = 0; s < initial_states(); ++s) {
         if (auto const to = pass.dx[state_input(pass.in, s)]; to.data) give_initial_gradient(backend, work, s, to);
       }
     }
@@ -135,7 +142,7 @@ struct Rnn {
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     backend.copy(work.samples(pass.x[0]), work.spare(work.features));
-    if constexpr (may_have_more<decltype(pass)>) {
+    if constexpr (other_inputs<decltype(pass)>) {
       if (work.lengths) clear_over(backend, pass.dy, work, work.spare(work.features));
     }
     for (Index layer = 0; layer < num_layers; ++layer) {
@@ -151,11 +158,12 @@ struct Rnn {
                                              .signals = true,
                                              .one_input = true};
   constexpr InputCapabilities capabilities_for(Shapes in) const {
-    bool const goes_on = direction_mode == DirectionMode::uni_directional && in.size() == 1;
-    return {.streaming = goes_on ? StreamSupport::always : StreamSupport::never,
+    return {.streaming = may_stream(in) ? StreamSupport::always : StreamSupport::never,
             .mixes_samples = dropout_probability > 0 && num_layers > 1,  // each has random numbers of its own
             .loops_too = in.size() > 1};
   }
+  /// The number of inputs that are the initial state, the last ones: h, or h and c.
+  constexpr Index initial_states() const { return initial_state ? states() : 0; }
   bool operator==(Rnn const&) const = default;
 
  private:
@@ -164,18 +172,31 @@ struct Rnn {
   static constexpr bool has_one_layer = requires {
     requires std::remove_cvref_t<Pass>::Variant::value.weights.layers == 1;
   };
-  constexpr bool has_lengths(Shapes in) const { return static_cast<Index>(in.size()) > 1 + states(); }
-  /// How many values make up an initial state: h, or h and c.
-  constexpr Index states() const { return !initial_state ? 0 : rnn_type == RnnType::lstm ? 2 : 1; }
+  constexpr bool has_lengths(Shapes in) const { return static_cast<Index>(in.size()) > 1 + initial_states(); }
   /// The number of the input that is one of these.
   constexpr std::size_t state_input(Shapes in, Index which) const {
-    return in.size() - static_cast<std::size_t>(states() - which);
+    return in.size() - static_cast<std::size_t>(initial_states() - which);
   }
-  /// The steps in memory for initial states: one before the first step, and one behind the last for a second direction.
-  constexpr Index initial_steps() const { return initial_state ? directions() : 0; }
+  constexpr bool may_stream(Shapes in) const {
+    return direction_mode == DirectionMode::uni_directional && in.size() == 1 &&
+           output != RnnOutput::sequence_and_state;
+  }
+  /// How many values are the state of a layer: h, or h and c.
+  constexpr Index states() const { return rnn_type == RnnType::lstm ? 2 : 1; }
+  constexpr bool has_sequence() const {
+    return output == RnnOutput::sequence || output == RnnOutput::sequence_and_state;
+  }
+  /// Whether there are gradients of c after the last step.
+  constexpr bool has_final_gradient() const {
+    return output == RnnOutput::sequence_and_state && rnn_type == RnnType::lstm;
+  }
+  /// The steps in memory before the first one and after the last one, where initial states and the gradients of the
+  /// last c are. A second direction has them the other way round.
+  constexpr Index steps_before() const { return initial_state || (has_final_gradient() && directions() == 2) ? 1 : 0; }
+  constexpr Index steps_after() const { return has_final_gradient() || (initial_state && directions() == 2) ? 1 : 0; }
   /// Whether there may be other inputs than the sequence: unless the type of the pass shows that there are none.
   template <class Pass>
-  static constexpr bool may_have_more = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
+  static constexpr bool other_inputs = std::tuple_size_v<decltype(std::remove_cvref_t<Pass>::x)> != 1;
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
   constexpr Index units() const { return hidden_size * directions(); }
   static constexpr Index steps(Shape const& in) { return in.rank() == 2 ? in[0] : 1; }
@@ -186,18 +207,18 @@ struct Rnn {
   }
   template <class Needs = Require>
   constexpr void check(Shapes inputs, Needs require = {}) const {
-    auto const more = static_cast<Index>(inputs.size()) - states();  // than states
-    require(states() != 0 || more == 1 || more == 2,
+    auto const more = static_cast<Index>(inputs.size()) - initial_states();  // than states
+    require(initial_states() != 0 || more == 1 || more == 2,
             "rnn: takes one or two inputs: a sequence, and the number of steps of each sample");
-    require(states() != 1 || more == 1 || more == 2,
+    require(initial_states() != 1 || more == 1 || more == 2,
             "rnn: with initial_state, takes a sequence, the number of steps of each sample or not, and the initial h");
-    require(states() != 2 || more == 1 || more == 2,
+    require(initial_states() != 2 || more == 1 || more == 2,
             "rnn: with initial_state, an LSTM takes a sequence, the number of steps of each sample or not, and the "
             "initial h and c");
     if (require.failed()) return;
     require(!has_lengths(inputs) || inputs[1] == Shape{1},
             "rnn: the second input must be the number of steps of each sample, {1}");
-    for (Index s = 0; s < states(); ++s) {
+    for (Index s = 0; s < initial_states(); ++s) {
       Shape const& state = inputs[state_input(inputs, s)];
       bool const of_one = num_layers == 1 && state.rank() == 1;
       require((of_one || (state.rank() == 2 && state[1] == num_layers)) && state[0] == units(),
@@ -213,10 +234,11 @@ struct Rnn {
       require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");
     require(hidden_size > 0, "rnn: hidden_size must be at least 1");
     require(num_layers > 0 && num_layers <= 1024, "rnn: num_layers must be from 1 to 1024");
-    bool const known =
-        rnn_type >= RnnType::lstm && rnn_type <= RnnType::tanh && input_mode >= InputMode::linear_input &&
-        input_mode <= InputMode::skip_input && direction_mode >= DirectionMode::uni_directional &&
-        direction_mode <= DirectionMode::bi_directional && output >= RnnOutput::sequence && output <= RnnOutput::layers;
+    bool const known = rnn_type >= RnnType::lstm && rnn_type <= RnnType::tanh &&
+                       input_mode >= InputMode::linear_input && input_mode <= InputMode::skip_input &&
+                       direction_mode >= DirectionMode::uni_directional &&
+                       direction_mode <= DirectionMode::bi_directional && output >= RnnOutput::sequence &&
+                       output <= RnnOutput::sequence_and_state;
     require(known, "rnn: an enumerator is not one of its type");
     require(reset_after || rnn_type == RnnType::gru, "rnn: only a GRU can be without reset_after");
     require(dropout_probability >= 0 && dropout_probability < 1,
@@ -226,16 +248,20 @@ struct Rnn {
     // No size that is computed below overflows, neither that of the weights nor that of the memory.
     static_cast<void>(Shape{num_layers, 16, hidden_size, units()}.size());
     static_cast<void>(Shape{8, units(), features(in)}.size());
-    static_cast<void>(Shape{steps(in) + initial_steps(), num_layers, 16, units() + 16}.size());
+    static_cast<void>(Shape{steps(in) + steps_before() + steps_after(), num_layers, 16, units() + 16}.size());
+    if (output == RnnOutput::sequence_and_state)
+      static_cast<void>(Shape{steps(in) + num_layers * states(), units()}.size());
   }
 
   // The memory per sample and step: what each part keeps, and its gradients; one row of h per layer; with several
-  // layers, or numbers of steps, one more row for the gradient of a layer's h; with dropout, the input of each layer
-  // but the first; and a spare row.
+  // layers, numbers of steps, or states in the output, one more row for the gradient of a layer's h; with dropout, the
+  // input of each layer but the first; and a spare row.
   constexpr Index kept_size() const { return Recurrence<float>::kept_size(rnn_type, hidden_size); }
   constexpr Index gradients_size() const { return Recurrence<float>::gradients_size(rnn_type, hidden_size); }
   constexpr Index rows(bool has_lengths) const {
-    return num_layers == 1 && !has_lengths ? 1 : dropout_probability > 0 ? 2 * num_layers : num_layers + 1;
+    return num_layers == 1 && !has_lengths && output != RnnOutput::sequence_and_state ? 1
+           : dropout_probability > 0                                                  ? 2 * num_layers
+                                                                                      : num_layers + 1;
   }
   constexpr Index rows_offset() const { return num_layers * directions() * (kept_size() + gradients_size()); }
   constexpr Index spare_offset(bool has_lengths) const {
@@ -244,7 +270,7 @@ struct Rnn {
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
   /// A minibatch in memory, ordered by step and then by sample.
-  template <class Backend, class T, class Variant, bool may_have_more>
+  template <class Backend, class T, class Variant, bool other_inputs>
   struct Work {
     Rnn const& rnn;
     RecurrentWeights weights;
@@ -252,11 +278,11 @@ struct Rnn {
     T* memory;
     Lengths<T> lengths = {};
 
-    constexpr bool has_initial() const { return may_have_more && rnn.initial_state; }
-    /// The steps of what is at an offset, of which one for initial states may come first.
+    constexpr bool has_initial() const { return other_inputs && rnn.initial_state; }
+    /// The steps of what is at an offset, which others may precede and follow.
     constexpr Sequence<T> rows(Index offset, Index columns, Index pitch) const {
-      Index const more = may_have_more ? rnn.initial_steps() : 0, step = batch * pitch;
-      return {memory + offset * batch * (steps + more) + (more > 0 ? step : 0), batch, steps, columns, pitch, step};
+      Index const before = rnn.steps_before(), all = before + steps + rnn.steps_after(), step = batch * pitch;
+      return {memory + offset * batch * all + before * step, batch, steps, columns, pitch, step};
     }
     constexpr Sequence<T> row(Index number) const {
       Index const size = padded_pitch(rnn.units());
@@ -283,9 +309,16 @@ struct Rnn {
     constexpr auto outputs(Y y, Index layer) const {
       using Values = Sequence<std::remove_reference_t<decltype(*y.data)>>;
       Index const count = rnn.units();
-      if (rnn.output == RnnOutput::sequence) return Values{y.data, batch, steps, count, y.pitch, count};
+      if (rnn.has_sequence()) return Values{y.data, batch, steps, count, y.pitch, count};
       if (rnn.output == RnnOutput::last_step) return Values{y.data, batch, 1, count, y.pitch, 0};
       return of_layer(y, layer);
+    }
+    /// The last h (0) or c (1) of a layer behind the steps of the output.
+    template <class Y>
+    constexpr auto last_state(Y y, Index which, Index layer) const {
+      Index const row = steps + which * rnn.num_layers + layer;
+      return Sequence<std::remove_reference_t<decltype(*y.data)>>{
+          y.data + row * rnn.units(), batch, 1, rnn.units(), y.pitch, 0};
     }
     /// A layer of {units, layers}.
     template <class Y>
@@ -301,9 +334,9 @@ struct Rnn {
     constexpr Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, may_have_more> part(Index layer, Index direction,
-                                                                                          Sequence<T const> x,
-                                                                                          bool keeps) const {
+    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant, other_inputs> part(Index layer, Index direction,
+                                                                                         Sequence<T const> x,
+                                                                                         bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {{.type = rnn.rnn_type,
@@ -319,7 +352,8 @@ struct Rnn {
                .reversed = direction == 1,
                .keeps = keeps,
                .lengths = lengths,
-               .has_initial = has_initial()}};
+               .has_initial = has_initial(),
+               .has_final_gradient = rnn.has_final_gradient()}};
     }
     /// The last step of a sample, or the first one if it has none.
     constexpr Index end(Index sample) const { return freestanding::max<Index>(lengths.of(sample, steps), 1) - 1; }
@@ -327,11 +361,11 @@ struct Rnn {
   /// Whole sequences, or parts of sequences that continue from a state.
   __attribute__((always_inline)) constexpr void forward_rows(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
-    if constexpr (may_have_more<decltype(pass)>) {
-      for (Index s = 0; s < states(); ++s) take_initial(backend, work, s, pass.x[state_input(pass.in, s)]);
+    if constexpr (other_inputs<decltype(pass)>) {
+      for (Index s = 0; s < initial_states(); ++s) take_initial(backend, work, s, pass.x[state_input(pass.in, s)]);
     }
     // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
-    bool const direct = pass.step == 0 && steps(pass.in[0]) == 1 && output != RnnOutput::layers && directions() == 1 &&
+    bool const direct = pass.step == 0 && steps(pass.in[0]) == 1 && output < RnnOutput::layers && directions() == 1 &&
                         !work.has_initial() && pass.y.pitch >= Recurrence<float>::padded(hidden_size);
     for (Index layer = 0; layer < num_layers; ++layer) {
       bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
@@ -345,18 +379,19 @@ struct Rnn {
       }
     }
     if (direct) return;
-    if (output == RnnOutput::sequence) {
+    if (has_sequence()) {
       backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
-      if constexpr (may_have_more<decltype(pass)>) {  // where the second direction passes on its initial state
+      if constexpr (other_inputs<decltype(pass)>) {  // where the second direction passes on its initial state
         if (work.lengths && work.has_initial() && directions() == 2)
           clear_over(backend, pass.y, work, work.outputs(pass.y, 0));
       }
+      if (output == RnnOutput::sequence_and_state) give_states(backend, pass.y, work);
       return;
     }
     for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
       for (Index d = 0; d < directions(); ++d) {
         auto const to = work.units(work.outputs(pass.y, layer), d);
-        if constexpr (may_have_more<decltype(pass)>) {
+        if constexpr (other_inputs<decltype(pass)>) {
           if (work.lengths && d == 0) {
             take_ends(backend, pass.y, work, work.units(work.h(layer), d), to);
             continue;
@@ -403,9 +438,9 @@ struct Rnn {
   constexpr auto work_of(Backend const&, Pass const& pass) const {
     using T = typename Backend::Scalar;
     Shape const& in = pass.in[0];
-    Work<Backend, T, typename Pass::Variant, may_have_more<Pass>> work{*this,     weights(in),  pass.x[0].rows,
-                                                                       steps(in), features(in), pass.memory};
-    if constexpr (may_have_more<Pass>) {
+    Work<Backend, T, typename Pass::Variant, other_inputs<Pass>> work{*this,     weights(in),  pass.x[0].rows,
+                                                                      steps(in), features(in), pass.memory};
+    if constexpr (other_inputs<Pass>) {
       if (has_lengths(pass.in)) work.lengths = {pass.x[1].data, pass.x[1].pitch};
     }
     return work;
@@ -425,6 +460,39 @@ struct Rnn {
             to.at(0, n)[u] = u < hidden_size ? from.at(0, n)[u * from.column_pitch] : 0;
         }
       }
+    });
+  }
+  /// The last h and c of all layers.
+  constexpr void give_states(auto const& backend, auto const& y, auto const& work) const {
+    for (Index which = 0; which < states(); ++which) {
+      for (Index layer = 0; layer < num_layers; ++layer) {
+        for (Index d = 0; d < directions(); ++d) {
+          auto const from = work.part(layer, d, work.h(layer), true).states(which);
+          auto const to = work.units(work.last_state(y, which, layer), d);
+          if (work.lengths && d == 0) {
+            take_ends(backend, y, work, from, to);
+          } else {
+            backend.copy(from.only(d == 0 ? work.steps - 1 : 0), to);
+          }
+        }
+      }
+    }
+  }
+  /// Adds the gradients of the output's last h to those of a layer's h, which for the top layer are those of the
+  /// output's steps, and stores that of c where the backward pass begins.
+  constexpr void add_state_gradient(auto const& backend, auto const& dy, auto const& work, Index layer, Index d) const {
+    auto const all = work.units(work.gradient(), d), last = work.units(work.last_state(dy, 0, layer), d);
+    if (layer == num_layers - 1) backend.copy(work.units(work.outputs(dy, layer), d), all);
+    if (work.lengths && d == 0) {
+      pass_to_ends(backend, dy, work, last, all, true);
+    } else {
+      backend.copy(last, all.only(d == 0 ? work.steps - 1 : 0), true);
+    }
+    if (!has_final_gradient()) return;
+    auto const from = work.units(work.last_state(dy, 1, layer), d),
+               to = work.part(layer, d, work.h(layer), true).final_gradient();
+    each_part(backend, dy, Recurrence<float>::padded(hidden_size), [&](Index n, auto first, Index end) {
+      for (Index u = first; u < end; ++u) to.at(0, n)[u] = u < hidden_size ? from.at(0, n)[u] : 0;
     });
   }
   constexpr void give_initial_gradient(auto const& backend, auto const& work, Index which, auto const& dx) const {

@@ -12,14 +12,14 @@ namespace coldpress {
 
 namespace detail {
 /// Stands for the functions that a program calls back.
-struct AnyCallback {};
+struct ExampleCallback {};
 /// Stands for a backend.
-struct AnyBackend {
+struct ExampleBackend {
   using Scalar = float;
 };
 /// Stands for the function that returns the other operand of a join.
 template <class T>
-struct AnyOperand {
+struct ExampleOperand {
   template <class Edge>
   constexpr BinaryPostOp<NoJoin, T> operator()(Edge) const {
     return {};
@@ -34,7 +34,7 @@ namespace concepts {
 /// The concept is checked by Run, so that a network type pays for it only where it is run.
 template <class P, class Backend>
 concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::some_edge()) k, std::uint64_t seed,
-                           int node, detail::AnyCallback const& f) {
+                           int node, detail::ExampleCallback const& f) {
   // The whole program
   int{P::inputs_capacity};               // the maximum number of inputs, including the targets of an external loss
   static_cast<PlanSummary>(p.plan());    // the totals from make_plan
@@ -83,7 +83,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
 // The operation of the join as a BinaryPostOp, whose other operand other(edge) returns. Without a join it is
 // NoJoin or a BinaryPostOp without an operand.
 &&requires(P const& p, decltype(P::some_group()) g, Backend const& backend,
-           detail::AnyOperand<typename Backend::Scalar> const& other) {
+           detail::ExampleOperand<typename Backend::Scalar> const& other) {
   p.join_with(g, backend, other);
 };
 

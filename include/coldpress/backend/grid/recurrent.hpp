@@ -199,10 +199,14 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
       auto const one = [&](Index i, Index u) {
         if (r.over(t, i)) {
           for (Index k = u; k < r.gradients.columns; k += units) r.gradients.at(t, i)[k] = 0;
+          if (r.passes_final_gradient(i))
+            r.gradients.at(t, i)[4 * units + u] = r.gradients.at(r.step(n + 1), i)[4 * units + u];
           return;
         }
         float const* const kept = r.kept.at(t, i);
-        float const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
+        float const* const next = r.gradients.at(r.step(n + 1), i);
+        float const* const after = cut ? nullptr : next;
+        float const* const carried = from_end == 0 && r.has_final_gradient ? next : after;
         float dh = upper.steps == steps ? upper.at(t, i)[u * upper.column_pitch]
                    : from_end == 0      ? upper.at(0, i)[u * upper.column_pitch]
                                         : 0;
@@ -212,7 +216,7 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
           float const a = kept[u], f = kept[units + u], g = kept[2 * units + u], o = kept[3 * units + u],
                       tanh_c = kept[5 * units + u];
           float const before = r.follows(n) ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
-          float const dc = Math<float>::fma(dh * o, 1 - tanh_c * tanh_c, after ? after[4 * units + u] : 0.0f);
+          float const dc = Math<float>::fma(dh * o, 1 - tanh_c * tanh_c, carried ? carried[4 * units + u] : 0.0f);
           gradient[0] = dc * g * a * (1 - a);
           gradient[units] = dc * before * f * (1 - f);
           gradient[2 * units] = dc * a * (1 - g * g);
@@ -247,7 +251,7 @@ constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, f
         gradients[4 * units + u] = Math<float>::fma(of_state, reset, gradients[4 * units + u]);
       });
     }
-    if constexpr (R::may_have_more) {
+    if constexpr (R::other_inputs) {
       if (!r.has_initial) return;
       bool const cut = r.cuts_initial(truncation);
       each_unit(block, first, count, hidden, [&](Index i, Index u) {
