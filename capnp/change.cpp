@@ -84,6 +84,14 @@ bool is_text(capnp::StructSchema in, std::vector<std::string> const& path) {
   return false;
 }
 
+/// Copies a field. Cap'n Proto does not set a whole group.
+void copy_field(DynamicStruct::Reader from, DynamicStruct::Builder to, capnp::StructSchema::Field field) {
+  if (!field.getProto().isGroup()) return to.set(field, from.get(field));
+  auto const group = from.get(field).as<DynamicStruct>();
+  auto into = to.init(field).as<DynamicStruct>();
+  KJ_IF_MAYBE (member, group.which()) copy_field(group, into, *member);
+  for (auto each : group.getSchema().getNonUnionFields()) copy_field(group, into, each);
+}
 /// Parses the value as if it were given in a text, so that it is checked like one.
 void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::string const& value) {
   check_one(value);
@@ -105,8 +113,7 @@ void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::s
     from = from.get(text_for(path[i])).as<DynamicStruct>();
     in = inner(in, path[i]);
   }
-  auto const field = in.getSchema().getFieldByName(text_for(path.back()));
-  in.set(field, from.get(field));
+  copy_field(from, in, in.getSchema().getFieldByName(text_for(path.back())));
 }
 
 }  // namespace

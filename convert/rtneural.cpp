@@ -232,6 +232,10 @@ void check_types(Node const& layers) {
 persist::Model read_rtneural(std::string const& path, RtneuralOptions const& options) {
   return with_file(path, [&] {
     Json const json = json::read_json(path);
+    if (json.is_object() && json.contains("class_name")) {
+      throw UnsupportedError{
+          "is the description of a Keras model, without its weights; model.save(\"model.keras\") writes both"};
+    }
     Node const file{json, ""}, layers = file["layers"];
     Index const features = features_of(file["in_shape"]);
     if (layers.size() < 1 || layers.size() > max_layers) layers.expected("a list of 1 to " + json::grouped(max_layers));

@@ -32,11 +32,14 @@ Index open_signals(AmpOptions const& options, data::SignalPair& signals) {
   auto const rate = static_cast<double>(signals.sample_rate);
   auto const steps = static_cast<Index>(std::min(signals.input.size(), signals.output.size()));
   std::printf("%.1f s at %td Hz; ", static_cast<double>(steps) / rate, signals.sample_rate);
-  auto const found =
-      options.delay ? options.delay : data::find_delay(signals, std::min(signals.sample_rate / 2, steps));
+  auto const most = static_cast<Index>(std::min(signals.sample_rate / 2, steps));
+  auto const found = options.delay ? options.delay : data::find_delay(signals, most);
   if (!found) {
-    throw DataError{"no delay was found between " + options.input + " and " + options.output +
-                    ": the second does not seem to follow from the first. With --delay 0 they are taken as they are"};
+    std::putchar('\n');
+    throw DataError{
+        "no delay of at most " + counted(most, "sample") + " was found between " + options.input + " and " +
+        options.output +
+        ": the second does not seem to follow from the first. With --delay N, it is taken as N samples later"};
   }
   std::printf("the output comes %s (%.2f ms) %s the input%s\n", counted(std::abs(*found), "sample").c_str(),
               1000 * static_cast<double>(std::abs(*found)) / rate, *found < 0 ? "before" : "after",

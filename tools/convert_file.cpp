@@ -58,7 +58,7 @@ void report(Conversion const& conversion, std::string const& output) {
   for (std::string const& weight : conversion.initialised)
     text += "note: " + weight + " is not in the file and has its initial value\n";
   for (std::string const& blob : conversion.unused)
-    text += "note: " + blob + " is not used, because the config has no such layer\n";
+    text += "note: " + blob + " is not used: no weight of the config is made of it\n";
   show(text + output + ": " + counted(count(conversion.model.weights), "parameter"));
 }
 

@@ -43,7 +43,7 @@ void listen(train::Trainer& trainer, Ranks const& ranks, std::string const& chec
     throw Error{
         "interrupted after step " + std::to_string(now.iteration()) +
         (unread ? ", since nobody reads the output" : "") +
-        (snapshot ? "; continue with --resume " + checkpoint : "; nothing is saved, since there is no --checkpoint")};
+        (snapshot ? "; continue with --resume " + checkpoint : "; without --checkpoint it cannot be continued")};
   });
 }
 

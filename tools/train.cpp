@@ -267,8 +267,8 @@ void train_on(Ranks const& ranks, Options options) {
   finish(true);
   if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs or steps were done before.");
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
-  std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
-              std::to_string(trainer.iteration()).c_str(), outputs.save.c_str(),
+  std::printf("Saved the network after %s to %s; waited for data %.1f %% of the time\n",
+              counted(trainer.iteration(), "step").c_str(), outputs.save.c_str(),
               trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
   if (!ranks.communicator()) return;
   auto const [hidden, waited] = ranks.communicator()->travel_time();

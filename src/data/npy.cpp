@@ -138,7 +138,8 @@ NpyHeader read_npy_header(InputFile& source) {
   if (source.read(std::as_writable_bytes(std::span{text})) < length) source.malformed("ends inside the header");
 
   Header const header{source, text};
-  if (header.fortran()) source.malformed("is in Fortran order, expected C order");
+  if (header.fortran())
+    source.malformed("is in Fortran order, expected C order, as numpy.ascontiguousarray(array) gives it");
   auto const type = std::ranges::find(types, header.type(), &NpyType::name);
   if (type == std::end(types)) {
     std::string known;

@@ -105,6 +105,8 @@ TEST_CASE("what is wrong in a file of RTNeural is said with its path, and what w
   CHECK(spoilt("[null, null, 2]", "[null, null, 0]") == "in_shape[2]: got 0, expected a whole number from 1 to 65,536");
   CHECK(spoilt("[null, null, 2]", "[null, null, 65536, 65536]") ==
         "in_shape: got a list of 4, expected at most 65,536 values of a step");
+  CHECK(refused<UnsupportedError>(R"({"class_name": "Sequential", "config": {"layers": []}})") ==
+        "is the description of a Keras model, without its weights; model.save(\"model.keras\") writes both");
   CHECK(refused(R"({"in_shape": [null, 1], "layers": []})") ==
         "layers: got a list of 0, expected a list of 1 to 1,024");
   CHECK(refused<UnsupportedError>(replaced(replaced(text, "\"prelu\"", "\"maxpool\""), "\"gru\"", "\"attention\"")) ==

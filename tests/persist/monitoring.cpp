@@ -118,13 +118,14 @@ TEST_CASE("changes set fields of a training, checked like a text") {
   CHECK(changed.monitoring.early_stopping == EarlyStopping{.patience = 2});
   CHECK(std::get<Adam>(changed.solver.solver).beta1 == 0.5f);
   CHECK(changed.data == "csv:points");
+  CHECK(std::holds_alternative<Nesterov>(read("", {"solver.solver=(nesterov = void)"}).solver.solver));
   CHECK(std::holds_alternative<MeanSquaredError>(changed.loss->layer_type));
 
   std::string const layers = R"((network = (layerType = (sequential = (layers = [
     (name = "a", layerType = (linear = (outputSize = 3))), (name = "b", layerType = (relu = void))])))))";
   TemporaryFolder const folder;
   Training const entry =
-      read_training(folder.put("net", layers), {"network.layerType.sequential.layers[1].layerType.tanh=void",
+      read_training(folder.put("net", layers), {"network.layerType.sequential.layers[1].layerType=(tanh = void)",
                                                 "network.layerType.sequential.layers[0].name=\"first\""});
   auto const& net = std::get<dynamic::SequentialConfig>(entry.network.layer_type);
   CHECK(net.layers[0].name == "first");

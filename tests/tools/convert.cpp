@@ -70,7 +70,7 @@ TEST_CASE("convert puts weights of Caffe into a config, and says where each came
       output({"convert", other, c.folder / "a.juice", "--from", "caffe", "--config", c.config, "--allow-missing"});
   CHECK(contains(said, "conv-0-bias from conv (Convolution) without a bias: 0\n"));
   CHECK(contains(said, "note: ip-0 is not in the file and has its initial value\n"));
-  CHECK(contains(said, "note: fc (Scale) blob 0 [3] is not used, because the config has no such layer\n"));
+  CHECK(contains(said, "note: fc (Scale) blob 0 [3] is not used: no weight of the config is made of it\n"));
 }
 
 TEST_CASE("convert takes the shape of a sample for a config that declares none") {

@@ -103,7 +103,7 @@ TEST_CASE("a checkpoint is also written after every so many seconds") {
   CHECK(inside);
 }
 
-TEST_CASE("a training that is asked to end without a checkpoint says that nothing is saved") {
+TEST_CASE("a training that is asked to end without a checkpoint says that it cannot be continued") {
   if (!has_command()) return;
   Case const c;
   Running training{c.begin({"--epochs", "1000000000", "--save", c.folder / "net"})};
@@ -111,7 +111,7 @@ TEST_CASE("a training that is asked to end without a checkpoint says that nothin
   training.signal(SIGINT);
   auto const result = training.wait();
   CHECK(result.code == 1);
-  CHECK(contains(result.err, "; nothing is saved, since there is no --checkpoint\n"));
+  CHECK(contains(result.err, "; without --checkpoint it cannot be continued\n"));
   CHECK_FALSE(std::filesystem::exists(c.folder / "net"));
 }
 
