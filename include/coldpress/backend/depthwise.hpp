@@ -9,34 +9,49 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
+/// What a plane has of an axis: `count` values, every stride'th from `from` on, which are at `first` in the plane.
+struct PlaneRange {
+  Index first, from, count;
+};
+constexpr PlaneRange range_of(Axis const& axis, Index phase, Index extent) {
+  Index const stride = axis.stride;
+  auto const parts = [&](Index n) {  // without a division for the usual strides: it is computed for each channel
+    return stride == 1 ? n : stride == 2 ? (n + 1) / 2 : parts_of(n, stride);
+  };
+  Index const first = freestanding::min(parts(freestanding::max<Index>(axis.padding - phase, 0)), extent),
+              from = first * stride + phase - axis.padding;
+  return {first, from, freestanding::within<Index>(parts(axis.in - from), 0, extent - first)};
+}
+
 /// Writes the values of a channel into its planes, whose padding is zero and stays so.
 template <class = void>
 __attribute__((noinline)) void spread_channel(ConvolutionGeometry const& g, DepthwisePlanes const& planes,
                                               float const* x, float* to) {
-  Index const stride = g.width.stride;
+  Index const stride = g.width.stride, width = g.width.in;
   for (Index down = 0; down < g.height.stride; ++down) {
+    PlaneRange const rows = range_of(g.height, down, planes.rows);
     for (Index right = 0; right < stride; ++right, to += planes.rows * planes.pitch) {
-      Index const before = freestanding::max<Index>(g.width.padding - right, 0),
-                  first = freestanding::min((before + stride - 1) / stride, planes.pitch),
-                  from = first * stride + right - g.width.padding,
-                  end = freestanding::min(g.width.in, from + (planes.pitch - first) * stride);
-      for (Index i = 0; i < planes.rows; ++i) {
-        Index const row = i * g.height.stride + down - g.height.padding;
-        if (row < 0 || row >= g.height.in) continue;
-        float const* const at = x + row * g.width.in;
-        float* out = to + i * planes.pitch + first;
-        if (stride == 1) {  // the zeros behind it are where padding is, or what the next row writes
-          copy_over(out, at + from, end - from);
-        } else if (stride == 2) {
-          for (Index j = from; j < end; j += 2) *out++ = at[j];
-        } else {
-          for (Index j = from; j < end; j += stride) *out++ = at[j];
-        }
+      PlaneRange const columns = range_of(g.width, right, planes.pitch);
+      float const* at = x + rows.from * width + columns.from;
+      float* out = to + rows.first * planes.pitch + columns.first;
+      auto const each_row = [&](auto copy_row) COLDPRESS_INLINE_LAMBDA {
+        for (Index i = 0; i < rows.count; ++i, at += g.height.stride * width, out += planes.pitch) copy_row();
+      };
+      if (stride == 1) {  // the zeros behind a row are where padding is, or what the next row writes
+        each_row([&]() COLDPRESS_INLINE_LAMBDA { copy_over(out, at, columns.count); });
+      } else if (stride == 2) {
+        each_row([&]() COLDPRESS_INLINE_LAMBDA { copy_every_second_over(out, at, columns.count); });
+      } else {
+        each_row([&]() COLDPRESS_INLINE_LAMBDA {
+          for (Index j = 0; j < columns.count; ++j) out[j] = at[j * stride];
+        });
       }
     }
   }
 }
 
+/// The number of vectors of outputs that are summed at once: enough that none waits for the term before.
+inline constexpr int depthwise_sums = 8;
 /// The sums of w vectors of outputs, over the taps in their order.
 template <int w>
 COLDPRESS_INLINE void sum_taps(Index taps, Index const* offsets, float const* planes, float const* weight,
@@ -66,18 +81,25 @@ __attribute__((noinline)) void convolve_depthwise(ConvolutionGeometry const& g, 
   }
   float* const sums = scratch + planes.inputs();
   zero(scratch, planes.inputs());
-  Index const pitch = Layout::pitch(g.outputs), width = g.width.out;
+  Index const pitch = Layout::pitch(g.outputs), width = g.width.out, padded = vectors(width) * lanes;
   for (Index i = 0; i < x.rows; ++i) {
-    float* to = y.row(i);
+    float *to = y.row(i), *const end = to + g.out();
     for (Index c = 0; c < g.channels; ++c) {
       spread_channel(g, planes, x.row(i) + c * g.height.in * g.width.in, scratch);
       for (Index k = c * g.group_outputs(); k < (c + 1) * g.group_outputs(); ++k) {
-        split<2 * tile_columns>(vectors((g.height.out - 1) * planes.pitch + width),
-                                [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-                                  sum_taps<w>(g.taps(), offsets, scratch + v * lanes, weight + k, pitch,
-                                              bias ? bias[k] : 0.f, sums + v * lanes);
-                                });
-        for (Index row = 0; row < g.height.out; ++row, to += width) copy(to, sums + row * planes.pitch, width);
+        split<depthwise_sums>(vectors((g.height.out - 1) * planes.pitch + width),
+                              [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+                                sum_taps<w>(g.taps(), offsets, scratch + v * lanes, weight + k, pitch,
+                                            bias ? bias[k] : 0.f, sums + v * lanes);
+                              });
+        for (Index row = 0; row < g.height.out; ++row, to += width) {
+          float const* const from = sums + row * planes.pitch;
+          if (end - to < padded) {
+            copy(to, from, width);
+          } else {  // the next row overwrites what is too much
+            for (Index j = 0; j < width; j += lanes) store(to + j, load(from + j));
+          }
+        }
       }
     }
   }

@@ -197,6 +197,8 @@ struct Panel {
   /// Filters are packed if they exceed the L1 cache and more than `few_positions` are multiplied with them: the packed
   /// ones of some outputs, which stay in the L2 cache.
   static constexpr Index few_weights = 1 << 13, most_weights = 1 << 15, few_positions = 128;
+  /// Those of sequences of at least `few_steps` steps are packed as a whole, unless that would take too much memory.
+  static constexpr Index few_steps = 16, most_step_weights = 1 << 18;
   bool sequence, shared;
   bool direct;                // whether the outputs are written where they belong
   Index images, rows, width;  // of the output
@@ -236,6 +238,8 @@ struct Panel {
     if (sequence) {
       rows = steps_at_once(rows);
       lines = rows;
+      Index const all = g.groups * Layout::padded_size(outputs), weights = all * depth;
+      if (rows >= few_steps && weights > few_weights && weights <= most_step_weights) filters = all;
       return;
     }
     Index const most = freestanding::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
@@ -308,12 +312,12 @@ struct DepthwisePlanes {
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g}, back{g, true};
   Index const gradient = extent.training ? Layout::gradients(g) : 0,
-              weights = !g.is_sequence()        ? panel.filters_size(g)
-                        : extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels())
-                                                : 0,
               turned = g.is_sequence()   ? pitch(panel.outputs)
                        : extent.training ? Layout::turned(g)
                                          : 0,
+              back_weights =
+                  g.is_sequence() && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
+              weights = freestanding::max(panel.filters_size(g) + (g.is_sequence() ? turned : 0), back_weights),
               inputs = extent.input_gradient
                            ? freestanding::max(panel.size(), freestanding::max(back.size(), back.gradient_size(g)))
                            : panel.size(),

@@ -121,25 +121,34 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   PanelMemory const memory{g, scratch};
   Axis const& steps_of = g.height;
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
-              w_pitch = Layout::pitch(g.outputs), taps = steps_of.filter;
+              w_pitch = Layout::pitch(g.outputs), taps = steps_of.filter, depth = taps * channels,
+              packed = depth * Layout::padded_size(outputs);  // floats of a group's weights
+  bool const packs = memory.panel.packs_filters(x.rows * steps_of.out);
+  float* const of_group = memory.rest + (packs ? g.groups * packed : 0);  // its biases
+  for (Index group = 0; packs && group < g.groups; ++group)
+    pack_panels(depth, outputs, weight + group * outputs, w_pitch, memory.rest + group * packed);
   for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& part) {
     Steps const steps{part.sample + first, part.step, part.rows, part.single};
     Out const to = steps.of(Out{y.data, y.rows, y.columns, y.pitch}, g.outputs);
     for (Index group = 0; group < g.groups; ++group) {
       float const* b = bias;
       if (bias && group > 0) {  // whole vectors are read, which extend beyond the last group
-        copy_over(memory.rest, bias + group * outputs, outputs);
-        b = memory.rest;
+        copy_over(of_group, bias + group * outputs, outputs);
+        b = of_group;
       }
       Output<coldpress::Chain<>> const epilogue{{}, b, to.data + group * outputs, to.pitch, outputs};
-      LeftTaps a{memory.inputs, pitch, taps * channels, 0};  // a panel's row is one long tap
+      LeftTaps a{memory.inputs, pitch, depth, 0};  // a panel's row is one long tap
       if (has_fma && sees_all(g, part)) {
         float const* const from = x.row(part.sample) + steps_of.at(part.step, 0) * g.channels + group * channels;
         a = {from, steps_of.stride * g.channels, channels, steps_of.dilation * g.channels};
       } else {
         pack_steps<!has_fma>(part, taps, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
       }
-      cpu::multiply(steps.rows, outputs, taps * channels, a, Right{weight + group * outputs, w_pitch}, epilogue);
+      if (packs) {
+        multiply_packed(steps.rows, outputs, depth, a, memory.rest + group * packed, epilogue);
+      } else {
+        cpu::multiply(steps.rows, outputs, depth, a, Right{weight + group * outputs, w_pitch}, epilogue);
+      }
     }
     finish_steps(y, post_ops, steps, g.outputs);
   });
@@ -350,21 +359,24 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
   PanelMemory const memory{g, scratch, true};
   Axis const& steps_of = g.height;
   Index const outputs = g.group_outputs(), channels = g.group_channels(), taps = steps_of.filter,
-              pitch = memory.panel.back_pitch(taps), w_pitch = Layout::pitch(channels);
+              pitch = memory.panel.back_pitch(taps), depth = taps * outputs;
   auto const seen_by = [&](Index step, Index tap) COLDPRESS_INLINE_LAMBDA {
     Index const from = step + steps_of.padding - tap * steps_of.dilation, output = from / steps_of.stride;
     return from >= 0 && from % steps_of.stride == 0 && output < steps_of.out ? output : -1;
   };
   for (Index group = 0; group < g.groups; ++group) {
-    for (Index r = 0; r < taps; ++r) {
-      transpose(channels, outputs, weight + r * channels * Layout::pitch(g.outputs) + group * outputs,
-                Layout::pitch(g.outputs), memory.rest + r * outputs * w_pitch, w_pitch);
-    }
+    for_each_panel(channels, [&](Index, Index column, Index width) {
+      for (Index r = 0; r < taps; ++r) {
+        transpose(freestanding::min(width, channels - column), outputs,
+                  weight + (r * channels + column) * Layout::pitch(g.outputs) + group * outputs,
+                  Layout::pitch(g.outputs), memory.rest + column * depth + r * outputs * width, width);
+      }
+    });
     for_each_steps(steps_of.in, Panel::steps_at_once(steps_of.in), dy.rows, [&](Steps const& part) {
       Steps const steps{part.sample + first, part.step, part.rows, part.single};
       Out const to = steps.of(Out{dx.data, dx.rows, dx.columns, dx.pitch}, g.channels);
       StepSums<Adds> const epilogue{to.data + group * channels, to.pitch, channels, derivative.adds};
-      LeftTaps a{memory.inputs, pitch, taps * outputs, 0};              // a panel's row is one long tap
+      LeftTaps a{memory.inputs, pitch, depth, 0};                       // a panel's row is one long tap
       Index const last = part.step + part.rows - 1 + steps_of.padding,  // that the first tap sees
           first_seen = part.step + steps_of.padding - (taps - 1) * steps_of.dilation;
       if (!part.single && steps_of.stride == 1 && first_seen >= 0 && last < steps_of.out) {
@@ -373,7 +385,7 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
       } else {
         pack_steps<false>(part, taps, dy, g.outputs, outputs, group, memory.inputs, pitch, seen_by);
       }
-      cpu::multiply(steps.rows, channels, taps * outputs, a, Right<float>{memory.rest, w_pitch}, epilogue);
+      multiply_packed(steps.rows, channels, depth, a, memory.rest, epilogue);
       if (group + 1 == g.groups) finish_steps(dx, derivative.adding(std::false_type{}), steps, g.channels);
     });
   }

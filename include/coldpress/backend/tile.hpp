@@ -224,6 +224,35 @@ void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b,
   multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
+/// f(number, first column, columns) for the panels of B that the tiles of `multiply` read, one after the other.
+template <class F>
+void for_each_panel(Index columns, F f) {
+  Index const all = vectors(columns);
+  for (Index panel = 0; panel < parts_of(all, tile_columns); ++panel) {
+    Index const first = start_of(panel, all, tile_columns);
+    f(panel, first * lanes, (start_of(panel + 1, all, tile_columns) - first) * lanes);
+  }
+}
+/// Packs B {depth, columns} panel by panel: {panels, depth, columns of a panel}. As B is stored, the rows of a panel
+/// may be so far apart that they share a few sets of the L1 cache, from where the tiles of one panel shall read them
+/// again.
+template <class = void>
+__attribute__((noinline)) void pack_panels(Index depth, Index columns, float const* from, Index pitch, float* to) {
+  for_each_panel(columns, [&](Index, Index first, Index width) {
+    for (Index k = 0; k < depth; ++k) {
+      for (Index c = 0; c < width; c += lanes, to += lanes) store(to, load(from + k * pitch + first + c));
+    }
+  });
+}
+/// The same product as multiply, with the same bits, for a packed B.
+template <class A, class Epilogue>
+void multiply_packed(Index rows, Index columns, Index depth, A a, float const* packed, Epilogue const& epilogue) {
+  for_each_panel(columns, [&](Index panel, Index first, Index width) {
+    Right<float> const b{packed + first * depth, width, first};
+    multiply(rows, columns, depth, a, b, epilogue, {panel, panel + 1});
+  });
+}
+
 /// Transposes a square in log2(lanes) perfect shuffles.
 COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   Vector next[lanes];

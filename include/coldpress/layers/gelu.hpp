@@ -14,13 +14,12 @@ struct GELUOp {
     return gated(x, approximate ? Math<T>::sigmoid(argument(x)) : Math<T>::normal_cdf(x));
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, T, Position) const {
-    if (approximate) {
-      T const s = Math<T>::sigmoid(argument(x)), square = x * x;
-      return s + gated(x * Math<T>::fma(square, Math<T>::number(3 * cubic), Math<T>::number(linear)), s * (1 - s));
-    }
-    T const density = Math<T>::exp(x * x * -0.5f) * Math<T>::number(0.39894228040143268);
-    return Math<T>::normal_cdf(x) + gated(x, density);
+  __attribute__((always_inline)) constexpr T gradient(T x, T y, Position) const {
+    T const gate = gate_of(x, y);
+    if (approximate)
+      return gate +
+             gated(x * Math<T>::fma(x * x, Math<T>::number(3 * cubic), Math<T>::number(linear)), gate * (1 - gate));
+    return gate + gated(x, Math<T>::exp(x * x * -0.5f) * Math<T>::number(0.39894228040143268));
   }
 
  private:

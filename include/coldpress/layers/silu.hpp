@@ -12,8 +12,8 @@ struct SiLUOp {
     return gated(x, Math<T>::sigmoid(x));
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, T, Position) const {
-    T const s = Math<T>::sigmoid(x);
+  __attribute__((always_inline)) constexpr T gradient(T x, T y, Position) const {
+    T const s = gate_of(x, y);
     return s + gated(x, s * (1 - s));
   }
 };
