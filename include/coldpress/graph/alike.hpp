@@ -53,8 +53,9 @@ constexpr Group without_computation(Group const& group) {
   Group read{.head = group.head < 0 ? -1 : 0, .join = group.join < 0 ? -1 : 0, .output = group.output};
   for (int i = 0; i < group.chain_length; ++i) read.chain[i] = group.chain[i];
   read.chain_length = group.chain_length, read.chain_needs_input = group.chain_needs_input;
-  read.edges[0].from = group.edges[0].from, read.blocked = group.blocked;
-  read.value = group.value, read.kept = group.kept, read.gradient = group.gradient;
+  // The derivative of such a chain reads its input.
+  if (group.head < 0 && group.join < 0 && group.chain_needs_input) read.edges[0].from = group.edges[0].from;
+  read.blocked = group.blocked, read.value = group.value, read.kept = group.kept, read.gradient = group.gradient;
   return read;
 }
 
