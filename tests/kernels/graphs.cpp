@@ -3,6 +3,8 @@
 #include <coldpress/typed/operations.hpp>
 
 #include <tuple>
+#include <typeindex>
+#include <vector>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -48,3 +50,42 @@ constexpr auto operations = graph([](auto x) {
 });
 }  // namespace
 TEST_CASE("and so have functions that join, multiply, reorder and draw") { check_forms<Graph<operations>, Shape{6}>(); }
+
+namespace {
+// Layers of equal sizes, large enough to be computed by common code: with one reader and with two, with a chain, a join
+// or neither, with shared weights and with random numbers.
+constexpr auto alike = graph([](auto x) {
+  auto const step = [](auto from) { return from | Linear{512} | ReLU{}; };
+  auto y = x;
+  for (int i = 0; i < 3; ++i) y = step(step(y)) + y;
+  auto const code = y | Linear{512};
+  y = code | tied(code) | tied(code);
+  for (int i = 0; i < 3; ++i) y = y | Linear{512} | Dropout{0.5f};
+  for (int i = 0; i < 3; ++i) y = y | LayerNormalization{} | TanH{};
+  return step(step(y)) | Linear{3};
+});
+constexpr auto alike_images = graph([](auto x) {
+  auto y = x | Convolution{.num_output = 8, .filter_shape = 3, .padding = 1} | BatchNormalization{} | ReLU{};
+  for (int i = 0; i < 3; ++i) y = blocks::basic_residual(blocks::residual(y), 8);
+  return blocks::basic_residual(blocks::basic_residual(y, 16, 2), 16) | Pooling{.filter_shape = 2, .stride = 2};
+});
+}  // namespace
+TEST_CASE("large layers that are alike are computed by the same code, except at the ends") {
+  static constexpr auto deep = graph([](auto x) {
+    for (int i = 0; i < 9; ++i) x = x | Linear{512} | ReLU{};
+    return x;
+  });
+  using Program = Network<Graph<deep>, Shape{512}, DynamicBatch, Cpu>::Inference;
+  std::vector<std::type_index> types;
+  Program::for_each_group([&](auto g) { types.emplace_back(typeid(g)); });
+  REQUIRE(types.size() == 9);
+  for (std::size_t g = 2; g < 8; ++g) CHECK(types[g] == types[1]);
+  CHECK(types[0] != types[1]);  // it reads an input
+  CHECK(types[8] != types[1]);  // it makes an output
+}
+TEST_CASE("functions in which many layers are alike have the same bits in both forms") {
+  check_forms<Graph<alike>, Shape{512}>();
+}
+TEST_CASE("and so have images that many layers of equal sizes make") {
+  check_forms<Graph<alike_images>, Shape{3, 12, 12}>();
+}

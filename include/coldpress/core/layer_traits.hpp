@@ -107,6 +107,13 @@ constexpr Index past_of(L const& layer, Shapes in) {
   return reads_past<L> ? window_of(layer, in) : state_of(layer, in) > 0 ? endless_past : 0;
 }
 
+/// Whether a layer draws random numbers, which depend on its name.
+template <class L>
+constexpr bool draws_numbers = requires(L const& layer) {
+  layer.seed;
+}
+|| requires(L const& layer) { layer.dropout_seed; };
+
 /// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
 template <Layer L>
 constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {

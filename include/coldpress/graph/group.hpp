@@ -16,6 +16,7 @@ struct Buffer {
   int until = -1;  // while planning: the last step at which it and all below it on the floor are alive
 
   constexpr bool used() const { return size > 0; }
+  bool operator==(Buffer const&) const = default;
 };
 
 /// A value that a group reads, and how the gradient gets back to it.
@@ -31,6 +32,7 @@ struct Edge {
   /// Whether it is added where it is computed, or from a buffer of its own.
   constexpr bool adds_in_place() const { return adds && !addend.used(); }
   constexpr bool adds_apart() const { return adds && addend.used(); }
+  bool operator==(Edge const&) const = default;
 };
 inline constexpr int max_edges = max_inputs + 1;
 
@@ -78,6 +80,7 @@ struct Group {
     edges[edge_count] = {.from = from, .open = open};
     return edge_count++;
   }
+  bool operator==(Group const&) const = default;
 };
 
 namespace detail {

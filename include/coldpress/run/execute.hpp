@@ -118,7 +118,7 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g,
             ComputedIn<Run>::forward(run.backend, layer, staged<L>(stage, Index{g}, pass));
             if (!stage.ends(Index{g})) return;
           } else if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L> ||
-                               std::is_same_v<decltype(run.program.maps_images(g)), std::true_type>) {
+                               Run::template maps_images<G>) {
             ComputedIn<Run>::forward(run.backend, layer, pass);
           } else {
             layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %

@@ -362,10 +362,13 @@ struct Run {
       return nothing;
     }
   }
+  /// Whether the compiler knows that the group makes images of images.
+  template <class G>
+  static constexpr bool maps_images = std::is_same_v<decltype(Program::maps_images(G{})), std::true_type>;
   /// Rows as group g's head is given them.
   template <class G, class X>
-  static constexpr auto for_head(G g, X rows) {
-    if constexpr (std::is_same_v<decltype(Program::maps_images(g)), std::true_type>) {
+  static constexpr auto for_head(G, X rows) {
+    if constexpr (maps_images<G>) {
       return rows.sized();
     } else {
       return rows;

@@ -62,11 +62,6 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   using Numbers::variant;
   static constexpr int output(int k = 0) { return Constants::planned.group_of[at(Graph::outputs[at(k)])]; }
   static constexpr Index columns(int g) { return columns_of[at(g + Constants::inputs_capacity)]; }
-  static constexpr Slots slots(int g) {
-    int const head = group(g).head, first = head < 0 ? 0 : Graph::parameters.first[at(head)];
-    return {Constants::memory.slots.data() + first, Graph::parameters.list.data() + first};
-  }
-  static constexpr Slots slots() { return Constants::slots(); }
   template <class Some, class None>
   static constexpr void head(int g, Some some, None none) {
     if (group(g).head < 0) return none();

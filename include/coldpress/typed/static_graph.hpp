@@ -68,6 +68,43 @@ struct StaticGraph {
     }
     return false;
   }();
+
+ private:
+  using Equals = std::array<int, static_cast<std::size_t>(size)>;
+  /// Among the nodes of one type of layer.
+  template <int kind>
+  static constexpr void find_equals(Equals& first) {
+    if constexpr (counts.layers[kind] > 1) {
+      auto const& layers = detail::stored<kind>(recorded).list;
+      if constexpr (!draws_numbers<std::remove_cvref_t<decltype(layers[0])>>) {
+        for (int i = inputs; i < size; ++i) {
+          for (int other = inputs; other < i && first[i] == i && recorded.kind[i] == kind; ++other) {
+            if (recorded.kind[other] == kind && first[other] == other && same_shapes(nodes[other], nodes[i]) &&
+                layers[recorded.slot[other]] == layers[recorded.slot[i]])
+              first[i] = other;
+          }
+        }
+      }
+    }
+  }
+  static constexpr bool same_shapes(Node const& a, Node const& b) {
+    if (a.shape != b.shape || a.input_count() != b.input_count()) return false;
+    for (int k = 0; k < a.input_count(); ++k) {
+      if (nodes[a.inputs[k]].shape != nodes[b.inputs[k]].shape) return false;
+    }
+    return true;
+  }
+
+ public:
+  /// For each node the first that computes the same: whose layer and shapes are equal, and that draws no random
+  /// numbers.
+  static constexpr Equals equals = [] {
+    Equals first{};
+    for (int i = 0; i < size; ++i) first[static_cast<std::size_t>(i)] = i;
+    [&]<int... kind>(std::integer_sequence<int, kind...>) { (find_equals<kind>(first), ...); }
+    (std::make_integer_sequence<int, detail::size_of(Types{})>{});
+    return first;
+  }();
 };
 
 }  // namespace coldpress

@@ -4,6 +4,7 @@
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/pass.hpp>
+#include <coldpress/graph/alike.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/run/program.hpp>
 #include <coldpress/typed/static_graph.hpp>
@@ -50,6 +51,16 @@ struct StaticProgram {
   using Number = std::integral_constant<int, g>;
   template <bool b>
   using Flag = std::bool_constant<b>;
+  /// A group that is like group `like` (graph/alike.hpp): types and constants are those of `like`, and its place is
+  /// read when the program runs, so that what is given it is compiled once for all groups that are alike.
+  template <int like>
+  struct Alike : Number<like> {
+    int number = like;
+    constexpr operator int() const {
+      if (number < 0) __builtin_unreachable();  // it is no input
+      return number;
+    }
+  };
   static constexpr Number<0> some_group() { return {}; }
   static constexpr Number<0> some_edge() { return {}; }
 
@@ -130,16 +141,20 @@ struct StaticProgram {
 
   static constexpr PlanSummary const& plan() { return planned.plan; }
   static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
+  template <int like>
+  __attribute__((always_inline)) static constexpr Group group(Alike<like> g) {
+    return place(g).here(planned.groups[like]);
+  }
 
   /// It is inlined, as is head, so that forward keeps a Run in registers.
   template <class F>
   __attribute__((always_inline)) static constexpr void for_each_group(F f) {
-    [&]<int... g>(std::integer_sequence<int, g...>) __attribute__((always_inline)) { (f(Number<g>{}), ...); }
+    [&]<int... g>(std::integer_sequence<int, g...>) __attribute__((always_inline)) { (visit(numbered<g>(), f), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <class F>
   static constexpr void for_each_group_reversed(F f) {
-    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<planned.plan.groups - 1 - g>{}), ...); }
+    [&]<int... g>(std::integer_sequence<int, g...>) { (visit(numbered<planned.plan.groups - 1 - g>(), f), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <int g, class F>
@@ -150,6 +165,15 @@ struct StaticProgram {
   template <int g, int k>
   static constexpr auto input(Number<g>, Number<k>) {
     return Number<group(g).edges[k].from>{};
+  }
+  template <int like, int k>
+  static constexpr auto input(Alike<like> g, Number<k>) {
+    constexpr int from = group(like).edges[k].from;
+    if constexpr (from < 0) {
+      return Number<from>{};  // the same input of the network
+    } else {
+      return Alike<from>{{}, place(g).from[k]};
+    }
   }
   template <int g>
   static constexpr auto side(Number<g>) {
@@ -247,10 +271,13 @@ struct StaticProgram {
     }
   }
   /// The parameters of a group's layer, and those of the whole network.
-  template <int g>
-  static constexpr Slots slots(Number<g>) {
-    int const head = planned.groups[g].head;
-    int const first = head < 0 ? 0 : Graph::parameters.first[head];
+  static constexpr Slots slots(int g) {
+    int const head = group(g).head, first = head < 0 ? 0 : Graph::parameters.first[static_cast<std::size_t>(head)];
+    return {memory.slots.data() + first, Graph::parameters.list.data() + first};
+  }
+  template <int like>
+  static constexpr Slots slots(Alike<like> g) {
+    int const first = place(g).first_parameter;
     return {memory.slots.data() + first, Graph::parameters.list.data() + first};
   }
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
@@ -363,6 +390,49 @@ struct StaticProgram {
     }
   }
   static constexpr Group nothing{};
+  /// Calls f(group), which is a function of its own where several groups share it.
+  template <int g, class F>
+  __attribute__((always_inline)) static constexpr void visit(Number<g> group, F& f) {
+    f(group);
+  }
+  template <int like, class F>
+  __attribute__((noinline)) static constexpr void visit(Alike<like> group, F& f) {
+    f(group);
+  }
+  template <int g>
+  static constexpr auto numbered() {
+    if constexpr (first_alike[g] < 0) {
+      return Number<g>{};
+    } else {
+      return Alike<first_alike[g]>{{}, g};
+    }
+  }
+  /// From as many values on, a call and places that are read take no time beside what a group computes.
+  static constexpr Index large = 512;
+  static constexpr std::array<int, size> first_alike = [] {
+    if constexpr (compiles_variants<Backend>) {
+      return detail::first_alike(planned.groups, planned.plan.groups, planned.nodes, Graph::equals, large);
+    } else {
+      std::array<int, size> none{};
+      none.fill(-1);
+      return none;
+    }
+  }();
+  static constexpr int most_edges = [] {
+    int most = 0;
+    for (Group const& group : planned.groups) most = freestanding::max(most, group.edge_count);
+    return most;
+  }();
+  using Places = std::array<Place<most_edges>, planned.plan.groups>;
+  static constexpr Places places = [] {
+    Places all{};
+    for (int g = 0; g < planned.plan.groups; ++g) {
+      Group const& group = planned.groups[g];
+      all[g] = Place<most_edges>::of(group, group.head < 0 ? 0 : Graph::parameters.first[group.head]);
+    }
+    return all;
+  }();
+  static constexpr auto const& place(int g) { return places[static_cast<std::size_t>(g)]; }
   template <int k>
   static constexpr int input_node = k < Graph::inputs ? k : targets;
   template <int node>
