@@ -134,6 +134,7 @@ void find_rate(Options const& options) {
   Files files;
   files.reads("--config", options.run.config);
   files.reads("--resume", options.run.resume);
+  files.reads("--weights", options.run.weights);
   files.reads_data("--data", options.run.data);
   if (!options.report.empty()) files.writes("--report", options.report);
   files.check_writable();

@@ -4,6 +4,8 @@
 #include "print.hpp"
 #include "solver_text.hpp"
 
+#include <coldpress/core/counted.hpp>
+#include <coldpress/dynamic/copy_weights.hpp>
 #include <coldpress/train/score.hpp>
 
 #include <filesystem>
@@ -195,10 +197,23 @@ RunData open_data(Checkpoint& run, data::ReadOptions const& reading) {
   return data;
 }
 
+namespace {
+/// Gives the network the weights that the file has under the same names, and says which these are not.
+void begin_with(std::string const& file, dynamic::Layer& network, Shape const& sample) {
+  auto const done = with_file(file, [&] {
+    return dynamic::copy_weights(persist::layer_of(dynamic::Backend{}, persist::read_model(file), sample), network);
+  });
+  for (std::string const& name : done.missing)
+    show("note: " + name + " is not in " + file + " and has its initial value");
+  for (std::string const& name : done.unused) show("note: " + name + " of " + file + " is not used");
+  show("Begins with " + counted(done.copied.size(), "weight") + " of " + file);
+}
+}  // namespace
+
 dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, Checkpoint const& run,
                             Shape sample) {
   dynamic::Backend const backend = computing.open();
-  return with_context(
+  dynamic::Solver solver = with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
         persist::Training const fresh{
@@ -206,6 +221,8 @@ dynamic::Solver make_solver(RunOptions const& options, Computing const& computin
         return persist::solver_of(backend, fresh, sample);
       },
       [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+  if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), sample);
+  return solver;
 }
 
 void add_run(CLI::App& command, RunOptions& options) {
@@ -217,6 +234,13 @@ void add_run(CLI::App& command, RunOptions& options) {
       command.add_option("--resume", options.resume, "Checkpoint to continue from, as if nothing had happened")
           ->type_name(file)
           ->group(of_run);
+  command
+      .add_option("--weights", options.weights,
+                  "Network whose weights the run begins with, as far as names are the same, to learn on from it")
+      ->type_name(file)
+      ->needs(config)
+      ->excludes(resume)
+      ->group(of_run);
   command
       .add_option("--set", options.changes,
                   "Set a field of the config for this run, such as solver.baseLr=0.01; may be repeated")

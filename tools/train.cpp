@@ -180,6 +180,7 @@ void train_on(Ranks const& ranks, Options options) {
   Files files;
   files.reads("--config", options.run.config);
   files.reads("--resume", options.run.resume);
+  files.reads("--weights", options.run.weights);
   files.reads_data("--data", options.run.data);
   files.reads_data("--test", options.test);
   if (ranks.leads()) files.writes("--save", outputs.save);

@@ -327,6 +327,40 @@ TEST_CASE("options go before the config, and the same seed gives the same networ
   CHECK(trained({"--batch", "7"}) != same);
 }
 
+TEST_CASE("a run begins with the weights that another network has under the same names") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("points.csv", points(100)), base = folder / "base.juice";
+  auto const config = [&](std::string const& hidden, std::string const& last) {
+    return folder.put(
+        "config",
+        "(network = (name = \"network\", layerType = (sequential = (layers = [(name = \"hidden\", layerType = "
+        "(linear = (outputSize = " +
+            hidden +
+            ")), params = [(lrMult = 0), (lrMult = 0)]), (name = \"bend\", layerType = (tanh = void)), (name = \"" +
+            last +
+            "\", layerType = (linear = (outputSize = 1)))]))), loss = (name = \"loss\", layerType = "
+            "(meanSquaredError = void)), solver = (baseLr = 0.1), epochs = 1, batch = 10)");
+  };
+  output({"train", "--config", config("4", "last"), "--data", data, "--seed", "1", "--save", base});
+  auto const arguments = [&](std::string const& file) {
+    return std::vector<std::string>{"train", "--config",  file, "--data", data,           "--seed",
+                                    "2",     "--weights", base, "--save", folder / "fine"};
+  };
+  std::string const text = output(arguments(config("4", "new")));
+  INFO(text);
+  CHECK(contains(text, "note: new-0 is not in " + base + " and has its initial value\n"));
+  CHECK(contains(text, "note: last-0-bias of " + base + " is not used\n"));
+  CHECK(contains(text, "Begins with 2 weights of " + base + "\n"));
+  auto const before = persist::read_model(base), after = persist::read_model(folder / "fine");
+  for (std::size_t i : {0u, 1u})
+    CHECK(before.weights[i].values == after.weights[i].values);  // nothing else changes them
+  std::filesystem::remove(folder / "fine");
+  CHECK(failure(arguments(config("5", "new"))) ==
+        base + ": the weight 'hidden-0' has the shape {4, 2}, expected {5, 2} as in the network that learns on");
+  CHECK_FALSE(std::filesystem::exists(folder / "fine"));
+}
+
 TEST_CASE("train notes a softmax before a loss that takes logarithms") {
   if (!has_command()) return;
   TemporaryFolder folder;
