@@ -5,6 +5,8 @@
 
 namespace coldpress {
 
+namespace detail {
+
 /// The place of a group with at most `edges` edges: everything in which groups that are alike differ.
 template <int edges>
 struct Place {
@@ -28,8 +30,6 @@ struct Place {
     return group;
   }
 };
-
-namespace detail {
 
 /// What is left of a group without its place. Of the nodes that compute the same, `equals` has the first.
 constexpr Group without_place(Group group, View<int const> equals) {

@@ -423,12 +423,12 @@ struct StaticProgram {
     for (Group const& group : planned.groups) most = freestanding::max(most, group.edge_count);
     return most;
   }();
-  using Places = std::array<Place<most_edges>, planned.plan.groups>;
+  using Places = std::array<detail::Place<most_edges>, planned.plan.groups>;
   static constexpr Places places = [] {
     Places all{};
     for (int g = 0; g < planned.plan.groups; ++g) {
       Group const& group = planned.groups[g];
-      all[g] = Place<most_edges>::of(group, group.head < 0 ? 0 : Graph::parameters.first[group.head]);
+      all[g] = detail::Place<most_edges>::of(group, group.head < 0 ? 0 : Graph::parameters.first[group.head]);
     }
     return all;
   }();
