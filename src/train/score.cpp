@@ -30,8 +30,11 @@ void find_loss(std::string const& name, Index classes, Objective& found, TypeLis
   (add(Losses{}), ...);
 }
 
-dynamic::SharedTensor tensor(std::span<float const> values, Index samples) {
-  dynamic::SharedTensor result{{samples, static_cast<Index>(values.size()) / samples}};
+/// Samples of this shape, one after another.
+dynamic::SharedTensor tensor(std::span<float const> values, Index samples, Shape const& shape) {
+  std::vector<Index> extents{samples};
+  extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
+  dynamic::SharedTensor result{extents};
   std::ranges::copy(values, result.write_only().begin());
   return result;
 }
@@ -176,20 +179,21 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
   std::shared_ptr<dynamic::Layer> objective;
   if (loss) objective = std::make_shared<dynamic::Layer>(dynamic::Layer::from_config(dynamic::Backend{}, *loss));
-  return {.predict =
-              [&network](Values samples, Values wanted) {
-                Values const both[] = {samples, wanted};
-                auto const inputs = std::span{both}.first(network.input_shapes().size());
-                return network.executable().forward(inputs, dynamic::Mode::inference)[0];
-              },
-          .loss = [objective, size = network.output_shape().size()](Values outputs,
-                                                                    Values wanted) -> std::optional<double> {
-            if (!objective) return {};
-            auto const samples = static_cast<Index>(outputs.size()) / size;
-            dynamic::SharedTensor const compared[] = {tensor(outputs, samples), tensor(wanted, samples)};
-            return objective->forward(compared)[0].read()[0];
+  return {
+      .predict =
+          [&network](Values samples, Values wanted) {
+            Values const both[] = {samples, wanted};
+            auto const inputs = std::span{both}.first(network.input_shapes().size());
+            return network.executable().forward(inputs, dynamic::Mode::inference)[0];
           },
-          .labels = false};
+      .loss = [objective, shape = network.output_shape()](Values outputs, Values wanted) -> std::optional<double> {
+        if (!objective) return {};
+        auto const samples = static_cast<Index>(outputs.size()) / shape.size();
+        Shape const targets{static_cast<Index>(wanted.size()) / samples};
+        dynamic::SharedTensor const compared[] = {tensor(outputs, samples, shape), tensor(wanted, samples, targets)};
+        return objective->forward(compared)[0].read()[0];
+      },
+      .labels = false};
 }
 
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch, bool one_hot) {
