@@ -98,6 +98,24 @@ TEST_CASE("loss and accuracy of an epoch are means over its samples, also where 
   }
 }
 
+TEST_CASE("a classifier of steps is validated and tested as it is trained") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (layers = [
+    (name = "tokens", layerType = (embedding = (vocabulary = 256, features = 4))),
+    (name = "scores", layerType = (convolution = (numOutput = 256, filterShape = [1], hasBias = true)))]))),
+    loss = (name = "loss", layerType = (softmaxLoss = (axis = -1))),
+    solver = (baseLr = 0), epochs = 1, batch = 4, seed = 3))");
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += static_cast<char>('a' + i * i % 7);
+  std::string const data = "text:" + folder.put("t.txt", text) + "?steps=16", save = folder / "net.juice";
+  std::string const all = output({"train", "--config", config, "--data", data, "--test", data, "--save", save});
+  INFO(all);
+  CHECK(last(all, "  test loss ") == Approx(last(all, "epoch 1/1  loss ")).epsilon(1e-5));
+  CHECK(contains(output({"train", "--config", config, "--data", data, "--validate", "0.25", "--save", save}),
+                 "  validation loss "));
+}
+
 TEST_CASE("what goes into a pipe are whole lines") {
   if (!has_command()) return;
   TemporaryFolder folder;
