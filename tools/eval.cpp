@@ -40,9 +40,10 @@ void eval(Options const& options) {
       [&](Error& error) { error.in_file(options.data); });
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, source->sample_shape()); },
                                         [&](Error& error) { error.in_file(options.model); });
-  Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, source->target_shape()); },
-                                                             [&](Error& error) { error.in_file(options.data); })
-                                              : loss_called(options.loss, network.output_shape());
+  Objective const loss = options.loss.empty()
+                             ? with_context([&] { return loss_for(network, source->target_shape()); },
+                                            [&](Error& error) { error.in_file(options.data); })
+                             : loss_called(options.loss, network.output_shape(), source->target_shape());
   check_fits(network, loss, *source, options.data);
 
   bool const one_hot = std::ranges::any_of(
