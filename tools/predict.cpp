@@ -71,6 +71,19 @@ data::Transforms of_samples(data::Transforms transforms) {
   return transforms;
 }
 
+/// Computes the first output. Inputs that only losses read are left out.
+dynamic::Values first_output(dynamic::Layer const& network, dynamic::Values samples) {
+  std::vector<dynamic::Values> inputs(network.input_shapes().size());
+  inputs[0] = samples;
+  try {
+    return network.executable().forward(inputs, dynamic::Mode::inference)[0];
+  } catch (ShapeError const&) {
+    if (inputs.size() == 1) throw;
+    throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
+                           " inputs, but data have only samples"};
+  }
+}
+
 /// One line: the largest outputs of a sample with their classes, the largest first.
 std::string best(std::span<float const> outputs, Index count, std::vector<std::string> const& names) {
   std::vector<std::size_t> order(outputs.size());
@@ -107,7 +120,6 @@ void predict(Options const& options) {
   Shape const sample = source->sample_shape();
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
                                         [&](Error& error) { error.in_file(options.model); });
-  network.set_mode(dynamic::Mode::inference);
   with_context([&] { train::check_samples(sample, network.input_shape()); },
                [&](Error& error) { error.in_file(options.input); });
 
@@ -119,7 +131,8 @@ void predict(Options const& options) {
   data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
   for (auto const& batch : batches.epoch()) {
     auto const start = std::chrono::steady_clock::now();
-    auto const y = network.forward(batch.samples);
+    dynamic::Values const y = with_context([&] { return first_output(network, batch.samples); },
+                                           [&](Error& error) { error.in_file(options.model); });
     time += std::chrono::steady_clock::now() - start;
     output->append(y);
     for (std::size_t i = 0; options.top > 0 && i < static_cast<std::size_t>(batch.size); ++i)

@@ -34,6 +34,14 @@ struct Case {
   }
 };
 
+/// A layer that reads and makes values with names.
+dynamic::LayerConfig layer(char const* name, dynamic::LayerType const& type, std::vector<std::string> inputs,
+                           std::vector<std::string> outputs = {}) {
+  dynamic::LayerConfig config{name, type};
+  config.inputs = std::move(inputs), config.outputs = std::move(outputs);
+  return config;
+}
+
 TEST_CASE("predict gives the library's outputs, bit for bit, in batches of any size") {
   if (!has_command()) return;
   Case const c;
@@ -97,6 +105,28 @@ TEST_CASE("predict takes any data, and writes what the ending says") {
       CHECK(content(c.folder / "zz.csv") == content(c.folder / "z.csv"));
     }
   }
+}
+
+TEST_CASE("predict leaves out the inputs that only losses read") {
+  if (!has_command()) return;
+  Case const c;
+  auto const network = [&](bool reads) {
+    dynamic::SequentialConfig net;
+    net.add_input("data", {6}).add_input("label", {6});
+    net.add_layer(layer("scale", Power{.scale = 2}, {"data"}, {"twice"}));
+    net.add_layer(layer("loss", MeanSquaredError{}, {"twice", "label"}));
+    if (reads) net.add_layer(layer("sum", Add{}, {"twice", "label"}, {"sum"}));
+    dynamic::LayerConfig config{"net", net};
+    config.outputs = {reads ? "sum" : "twice"};
+    persist::write_model(c.model, {.name = "net", .config = config});
+  };
+  network(false);
+  output(c.predict({"--batch", "5"}));
+  auto const found = data::read_npy(c.output).values;
+  REQUIRE(found.size() == c.x.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == 2 * c.x[i]);
+  network(true);
+  CHECK(failure(c.predict()) == c.model + ": the network takes 2 inputs, but data have only samples");
 }
 
 TEST_CASE("predict needs no memory for all samples or outputs") {
