@@ -59,7 +59,8 @@ void eval(Options const& options) {
     }
   }();
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
-  if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
+  bool const one = loss && !network.executable().has_losses();  // and not a sum of several
+  if (score.loss) std::printf("%s %.6g\n", one ? dynamic::type_name(loss->layer_type).c_str() : "loss", *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
   std::printf("%s, %.0f samples/s\n", counted(source->size(), "sample").c_str(),
               static_cast<double>(source->size()) / time.count());

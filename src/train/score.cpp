@@ -20,6 +20,28 @@ LayerConfig const& last_layer(LayerConfig const& config) {
   return container && !container->layers.empty() ? last_layer(container->layers.back()) : config;
 }
 
+/// Whether a network has a loss of this name, which may be made of its type.
+bool names_loss(LayerConfig const& config, std::string const& name) {
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type))
+    return std::ranges::any_of(container->layers, [&](LayerConfig const& layer) { return names_loss(layer, name); });
+  auto const named = [&](auto const& type) {
+    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+      return config.name.empty() ? name.starts_with(type.name) : name == config.name;
+    } else {
+      return false;
+    }
+  };
+  return std::visit(named, config.layer_type);
+}
+
+/// The sum of the mean losses of the network's evaluate.
+double own_loss(dynamic::Layer const& network) {
+  double sum = 0;
+  for (auto const& [name, value] : network.statistics())
+    if (names_loss(network.config(), name)) sum += value;
+  return sum;
+}
+
 template <class... Losses>
 void find_loss(std::string const& name, Index classes, std::optional<int> axis, Objective& found, TypeList<Losses...>) {
   auto const add = [&](auto loss) {
@@ -106,6 +128,7 @@ LayerConfig loss_called(std::string const& name, Shape output, Shape targets) {
 }
 
 Objective loss_for(dynamic::Layer const& network, Shape targets) {
+  if (network.executable().has_losses()) return {};
   Shape const output = network.output_shape();
   dynamic::LayerType const& last = last_layer(network.config()).layer_type;
   bool const normalized = std::holds_alternative<Softmax>(last) || std::holds_alternative<LogSoftmax>(last);
@@ -192,8 +215,10 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
     Judged& now = judged[static_cast<std::size_t>(i)];
     if (network.classes) now.hits = hits(outputs, minibatch.targets, minibatch.size, *network.classes);
-    if (auto const mean = network.loss(outputs, minibatch.targets))
-      now.loss = *mean, now.samples_with_loss = minibatch.size;
+    auto const inside = network.own_loss ? network.own_loss() : std::nullopt;
+    auto const compared = network.loss(outputs, minibatch.targets);
+    if (inside || compared)
+      now.loss = inside.value_or(0) + compared.value_or(0), now.samples_with_loss = minibatch.size;
     if (each) each(minibatch, outputs);
   }
   if (ranks) {
@@ -219,6 +244,10 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
           [&network](Values samples, Values wanted) {
             Values const both[] = {samples, wanted};
             auto const inputs = std::span{both}.first(network.input_shapes().size());
+            if (network.executable().has_losses()) {
+              network.reset_statistics();
+              return network.executable().evaluate(inputs)[0];
+            }
             return network.executable().forward(inputs, dynamic::Mode::inference)[0];
           },
       .loss = [objective, shape = network.output_shape()](Values outputs, Values wanted) -> std::optional<double> {
@@ -227,6 +256,9 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
         Shape const targets{static_cast<Index>(wanted.size()) / samples};
         dynamic::SharedTensor const compared[] = {tensor(outputs, samples, shape), tensor(wanted, samples, targets)};
         return objective->forward(compared)[0].read()[0];
+      },
+      .own_loss = [&network]() -> std::optional<double> {
+        return network.executable().has_losses() ? std::optional{own_loss(network)} : std::nullopt;
       }};
 }
 

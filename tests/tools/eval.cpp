@@ -20,6 +20,14 @@ std::string identity(TemporaryFolder const& folder, std::optional<dynamic::Layer
   return folder / "net.juice";
 }
 
+/// A layer that reads and makes values with names.
+dynamic::LayerConfig layer(char const* name, dynamic::LayerType const& type, std::vector<std::string> inputs,
+                           std::vector<std::string> outputs = {}) {
+  dynamic::LayerConfig config{name, type};
+  config.inputs = std::move(inputs), config.outputs = std::move(outputs);
+  return config;
+}
+
 // The label, and the scores: right, right by the first of equal ones, wrong by the same, wrong, right.
 constexpr char const* labelled = "0,3,1,2\n1,0,5,5\n2,0,5,5\n0,1,2,3\n2,1,1,4\n";
 
@@ -121,6 +129,32 @@ TEST_CASE("eval does to samples and targets what was done to those of the traini
       failure({"eval", "--model", file, "--data", "csv:" + folder.put("data", "7,1,2,3\n")}) ==
       "csv:" + folder / "data" +
           ": transforms[0] one_hot: the target of sample 0 is 7.000000, expected a label: a whole number from 0 to 2");
+}
+
+TEST_CASE("eval measures the losses that are inside a network") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  dynamic::SequentialConfig net;
+  net.add_input("data", {3}).add_input("label", {1});
+  net.add_layer(layer("same", Reshape{{3}}, {"data"}, {"scores"}));
+  net.add_layer(layer("cost", SoftmaxLoss{}, {"scores", "label"}));
+  net.add_layer(layer("half", SoftmaxLoss{.loss_weight = 0.5f}, {"scores", "label"}));
+  net.add_layer(layer("right", Accuracy{}, {"scores", "label"}));
+  dynamic::LayerConfig config{"net", net};
+  config.outputs = {"scores"};
+  std::string const model = folder / "net.juice", data = "csv:" + folder.put("data", "0,3,1,2\n1,0,5,5\n2,0,5,4\n");
+  persist::write_model(model, {.name = "net", .config = config});
+  double const rows[][3] = {{3, 1, 2}, {0, 5, 5}, {0, 5, 4}};
+  double loss = 0;
+  for (int i = 0; i < 3; ++i)
+    loss += std::log(std::exp(rows[i][0]) + std::exp(rows[i][1]) + std::exp(rows[i][2])) - rows[i][i];
+  for (char const* batch : {"64", "2"}) {
+    std::string const text = output({"eval", "--model", model, "--data", data, "--batch", batch});
+    INFO(text);
+    REQUIRE(text.starts_with("loss "));
+    CHECK(std::stod(text.substr(5)) == Approx(1.5 * loss / 3).epsilon(1e-5));
+    CHECK(contains(text, "\naccuracy 0.6667\n"));
+  }
 }
 
 TEST_CASE("eval refuses data that do not fit") {

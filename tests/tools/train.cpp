@@ -116,6 +116,25 @@ TEST_CASE("a classifier of steps is validated and tested as it is trained") {
                  "  validation loss "));
 }
 
+TEST_CASE("losses inside a network are validated, and training stops by them") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
+    layers = [
+      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),
+      (name = "cost", layerType = (softmaxLoss = ()), inputs = ["scores", "label"], lossWeight = 0.5)]))),
+    solver = (baseLr = 0), epochs = 5, batch = 8, seed = 3))");
+  std::string const data = "csv:" + folder.put("data", sides(20)), save = folder / "net.juice";
+  std::string const text = output({"train", "--config", config, "--data", data, "--test", data, "--validate", "0.2",
+                                   "--patience", "2", "--metric", "test/loss", "--save", save});
+  INFO(text);
+  CHECK(contains(text, "  validation loss "));
+  CHECK(contains(text, "Stopped early: test/loss has not improved for 2 times"));
+  CHECK(last(text, "  test loss ") ==
+        Approx(last(output({"eval", "--model", save, "--data", data}), "loss ")).epsilon(1e-5));
+}
+
 TEST_CASE("what goes into a pipe are whole lines") {
   if (!has_command()) return;
   TemporaryFolder folder;

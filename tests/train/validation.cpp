@@ -71,6 +71,33 @@ TEST_CASE("a validation gives a loss the shape of the output, as the training do
   check({8, 5}, {3}, CTCLoss{.labels = 3}, [](Index i) { return 1 + i % 3; });
 }
 
+TEST_CASE("a validation sums the losses inside a network, as the training does") {
+  constexpr auto net = graph([](auto x, auto label) {
+    auto scores = x | Linear{2} | name("scores");
+    apply(SoftmaxLoss{.loss_weight = 0.5f}, scores, label) | name("cost");
+    apply(SoftmaxLoss{}, scores, label);
+    apply(Accuracy{}, scores, label) | name("right");
+    return scores;
+  });
+  using Judged = Network<Graph<net>, Inputs{Shape{2}, Shape{1}}>;
+  data::Dataset dataset = spiral(20, 0);
+  for (float& target : dataset.targets) target = target > 0.5f ? 1.0f : 0.0f;
+  auto const source = data::borrow(dataset);
+  Judged network{7};
+  coldpress::Solver<Judged, OwnLosses{}, Sgd{.learning_rate = 0.1f}> typed{network};
+  auto config = dynamic::to_solver_config(typed);
+  auto solver = dynamic::Solver::from_config(dynamic::Backend::like_static(), config, {}, 7);
+  auto const check = [&](Trainer& trainer) {
+    Score const before = trainer.evaluate(*source);
+    trainer.run();
+    REQUIRE(before.loss);
+    CHECK(*before.loss == Approx(trainer.loss()).epsilon(1e-5));
+    CHECK(before.accuracy.has_value());
+  };
+  Trainer of_type{typed, *source, {.steps = 1, .batch = 20}}, of_config{solver, *source, {.steps = 1, .batch = 20}};
+  check(of_type), check(of_config);
+}
+
 TEST_CASE("training stops when the metric has not improved, and ends with the best weights") {
   Task const data = task(40);
   TrainerOptions const options{.epochs = 10, .batch = 10};

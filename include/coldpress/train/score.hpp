@@ -28,11 +28,11 @@ std::optional<int> class_axis(Shape const& output, Shape const& targets);
 /// The loss called `name`, for a network with this output, whose classes are along class_axis if it has an axis of
 /// classes. Throws ConfigError if there is none.
 dynamic::LayerConfig loss_called(std::string const& name, Shape output, Shape targets = {1});
-/// The loss that fits a network and its targets. For a label of each sample it is negative_log_likelihood if the
-/// network ends in Softmax or LogSoftmax, and otherwise none; for a label at each position, the cross entropy along
-/// class_axis: multinomial_logistic if the network ends in a softmax along that axis, and otherwise softmax_loss, which
-/// is also that of logarithms of probabilities; and mean_squared_error if there are as many targets as outputs. Throws
-/// ShapeError for other targets.
+/// The loss that fits a network and its targets: none if the network has losses of its own. For a label of each sample
+/// it is negative_log_likelihood if the network ends in Softmax or LogSoftmax, and otherwise none; for a label at each
+/// position, the cross entropy along class_axis: multinomial_logistic if the network ends in a softmax along that axis,
+/// and otherwise softmax_loss, which is also that of logarithms of probabilities; and mean_squared_error if there are
+/// as many targets as outputs. Throws ShapeError for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
 
 /// Whether the loss takes class numbers as targets.
@@ -70,9 +70,11 @@ Hits hits(Values outputs, Values targets, Index samples, Along const& classes);
 struct Evaluated {
   std::function<Values(Values samples, Values targets)> predict;
   std::function<std::optional<double>(Values outputs, Values targets)> loss;
+  std::function<std::optional<double>()> own_loss = {};  // nothing here: the network has none of its own
   std::optional<Along> classes = {};  // the lines of an output along its classes, if targets are classes: an accuracy
 };
-/// The network is borrowed. The caller sets `classes`.
+/// The network is borrowed. If it has losses of its own, the statistics of its evaluate are then those of the last
+/// minibatch. The caller sets `classes`.
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
 /// The means over all samples. `each` is called for each minibatch with its outputs and targets. With ranks, which must
 /// all call this, each rank reads and judges a share of the minibatches, for which alone it calls `each`, and all get
