@@ -40,9 +40,10 @@ void eval(Options const& options) {
       [&](Error& error) { error.in_file(options.data); });
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, source->sample_shape()); },
                                         [&](Error& error) { error.in_file(options.model); });
-  Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, source->target_shape()); },
-                                                             [&](Error& error) { error.in_file(options.data); })
-                                              : loss_called(options.loss, network.output_shape());
+  Objective const loss = options.loss.empty()
+                             ? with_context([&] { return loss_for(network, source->target_shape()); },
+                                            [&](Error& error) { error.in_file(options.data); })
+                             : loss_called(options.loss, network.output_shape(), source->target_shape());
   check_fits(network, loss, *source, options.data);
 
   bool const one_hot = std::ranges::any_of(
@@ -58,7 +59,8 @@ void eval(Options const& options) {
     }
   }();
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
-  if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
+  bool const one = loss && !network.executable().has_losses();  // and not a sum of several
+  if (score.loss) std::printf("%s %.6g\n", one ? dynamic::type_name(loss->layer_type).c_str() : "loss", *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
   std::printf("%s, %.0f samples/s\n", counted(source->size(), "sample").c_str(),
               static_cast<double>(source->size()) / time.count());

@@ -71,6 +71,29 @@ data::Transforms of_samples(data::Transforms transforms) {
   return transforms;
 }
 
+/// Computes the outputs. Inputs that only losses read are left out.
+std::span<dynamic::Values const> outputs_for(dynamic::Layer const& network, dynamic::Values samples) {
+  std::vector<dynamic::Values> inputs(network.input_shapes().size());
+  inputs[0] = samples;
+  try {
+    return network.executable().forward(inputs, dynamic::Mode::inference);
+  } catch (ShapeError const&) {
+    if (inputs.size() == 1) throw;
+    throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
+                           " inputs, but data have only samples"};
+  }
+}
+
+/// The names of the outputs in a file: "output" if there is one, else those of the config. A slash would make a group.
+std::vector<std::string> names_of_outputs(dynamic::Layer const& network) {
+  std::size_t const count = network.output_shapes().size();
+  std::vector<std::string> names = network.config().outputs;
+  if (count == 1) names = {"output"};
+  for (std::size_t k = names.size(); k < count; ++k) names.push_back("output" + std::to_string(k + 1));
+  for (std::string& name : names) std::ranges::replace(name, '/', '_');
+  return names;
+}
+
 /// One line: the largest outputs of a sample with their classes, the largest first.
 std::string best(std::span<float const> outputs, Index count, std::vector<std::string> const& names) {
   std::vector<std::size_t> order(outputs.size());
@@ -107,28 +130,38 @@ void predict(Options const& options) {
   Shape const sample = source->sample_shape();
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
                                         [&](Error& error) { error.in_file(options.model); });
-  network.set_mode(dynamic::Mode::inference);
   with_context([&] { train::check_samples(sample, network.input_shape()); },
                [&](Error& error) { error.in_file(options.input); });
 
-  Shape const shape = network.output_shape();
-  auto const output = data::open_output(options.output, shape);
-  auto const size = static_cast<std::size_t>(shape.size());
+  auto const shapes = network.output_shapes();
+  auto const names = names_of_outputs(network);
+  std::size_t const written = data::takes_several_arrays(options.output) ? shapes.size() : 1;
+  if (written < shapes.size())
+    show("note: of the outputs " + joined(names) + ", the first is written; .npz and .h5 have room for all");
+  auto const output = data::open_output(options.output, shapes[0], names[0]);
+  std::string shapes_written;
   Index row = 0;
   std::chrono::duration<double> time{};
-  data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
-  for (auto const& batch : batches.epoch()) {
-    auto const start = std::chrono::steady_clock::now();
-    auto const y = network.forward(batch.samples);
-    time += std::chrono::steady_clock::now() - start;
-    output->append(y);
-    for (std::size_t i = 0; options.top > 0 && i < static_cast<std::size_t>(batch.size); ++i)
-      show(raw->name_of(row++) + ": " + best(y.subspan(i * size, size), options.top, model.classes));
+  // Files have one array after another, so the network runs for each, which takes no memory for the others.
+  for (std::size_t k = 0; k < written; ++k) {
+    shapes_written += (k > 0 ? ", " : "") + to_string(shapes[k]);
+    if (k > 0) output->next(names[k], shapes[k]);
+    auto const size = static_cast<std::size_t>(shapes[k].size());
+    data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
+    for (auto const& batch : batches.epoch()) {
+      auto const start = std::chrono::steady_clock::now();
+      dynamic::Values const y = with_context([&] { return outputs_for(network, batch.samples)[k]; },
+                                             [&](Error& error) { error.in_file(options.model); });
+      if (k == 0) time += std::chrono::steady_clock::now() - start;
+      output->append(y);
+      for (std::size_t i = 0; k == 0 && options.top > 0 && i < static_cast<std::size_t>(batch.size); ++i)
+        show(raw->name_of(row++) + ": " + best(y.subspan(i * size, size), options.top, model.classes));
+    }
   }
   output->finish();
   show_skipped(*raw);
   std::printf("%s of %s to %s in %s\n", counted(raw->size(), "sample").c_str(), to_string(raw->sample_shape()).c_str(),
-              to_string(shape).c_str(), options.output.c_str());
+              shapes_written.c_str(), options.output.c_str());
   if (options.top > 0)
     std::printf("computed in %.3g s, %.0f samples/s\n", time.count(), static_cast<double>(raw->size()) / time.count());
 }

@@ -62,12 +62,12 @@ Data open_all(Options const& options, Checkpoint& run) {
 }
 
 /// Throws ConfigError unless the metric is one that the run will have.
-void check_metric(Metric const& metric, Data const& data, bool scored, bool labels) {
+void check_metric(Metric const& metric, Data const& data, bool labels) {
   std::vector<std::string> known{"training/loss_epoch"};
   if (labels) known.push_back("training/accuracy");
   for (auto const& [judge, there] :
        {std::pair{"validation", data.parts.held_out != nullptr}, {"test", data.test != nullptr}}) {
-    if (there && scored) known.push_back(std::string{judge} + "/loss");
+    if (there) known.push_back(std::string{judge} + "/loss");
     if (there && labels) known.push_back(std::string{judge} + "/accuracy");
   }
   if (std::ranges::find(known, metric.name) != known.end()) return;
@@ -105,7 +105,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   judge("validation", data.parts.held_out.get());
   judge("test", data.test.get());
   bool const labels = trainer.has_classes(data.prepared->target_shape());
-  auto const check = [&](Metric const& metric) { check_metric(metric, data, run.loss.has_value(), labels); };
+  auto const check = [&](Metric const& metric) { check_metric(metric, data, labels); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);
     trainer.every(train::epochs(1), train::StopEarly{*stop});

@@ -11,7 +11,8 @@ namespace coldpress::data {
 /// Null where the component is not linked.
 struct Components {
   std::unique_ptr<Source> (*open_hdf5)(Hdf5Data) = nullptr;
-  std::unique_ptr<Output> (*open_hdf5_output)(std::string const& path, Shape const& row) = nullptr;
+  std::unique_ptr<Output> (*open_hdf5_output)(std::string const& path, Shape const& row,
+                                              std::string const& name) = nullptr;
   std::unique_ptr<Source> (*open_images)(ImageFolder) = nullptr;
   Sound (*read_sound)(std::string const& path) = nullptr;
   void (*write_sound)(std::string const& path, Sound const&, SoundFormat) = nullptr;

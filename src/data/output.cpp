@@ -27,7 +27,7 @@ std::string beginning_of(Index rows, Shape const& row) {
 
 class NpyOutput final : public Output {
  public:
-  NpyOutput(std::string const& path, Shape const& row) : Output(row), file_(path) {
+  NpyOutput(std::string const& path, Shape const& row, std::string const&) : Output(row), file_(path) {
     file_.write(bytes_of(beginning_of(0, row)));
   }
 
@@ -41,17 +41,23 @@ class NpyOutput final : public Output {
   AtomicFile file_;
 };
 
-/// A zip file with one member.
+/// A zip file with a member for each array.
 class NpzOutput final : public Output {
  public:
-  NpzOutput(std::string const& path, Shape const& row) : Output(row), file_(path) {
-    file_.begin("output.npy", bytes_of(beginning_of(0, row)));
+  NpzOutput(std::string const& path, Shape const& row, std::string const& name) : Output(row), file_(path) {
+    begin(name, row);
   }
 
  private:
   void write(std::span<float const> values) override { file_.write(std::as_bytes(values)); }
+  void begin(std::string const& name, Shape const& row) { file_.begin(name + ".npy", bytes_of(beginning_of(0, row))); }
+  void end_member() { file_.end(bytes_of(beginning_of(rows(), row_shape()))); }
+  void begin_next(std::string const& name, Shape const& row) override {
+    end_member();
+    begin(name, row);
+  }
   void end() override {
-    file_.end(bytes_of(beginning_of(rows(), row_shape())));
+    end_member();
     file_.commit();
   }
 
@@ -60,7 +66,7 @@ class NpzOutput final : public Output {
 
 class CsvOutput final : public Output {
  public:
-  CsvOutput(std::string const& path, Shape const& row) : Output(row), file_(path) {
+  CsvOutput(std::string const& path, Shape const& row, std::string const&) : Output(row), file_(path) {
     for (Index i = 0; i < row.size(); ++i) text_ += (i == 0 ? "y" : ",y") + std::to_string(i);
     text_ += '\n';
   }
@@ -91,15 +97,15 @@ class CsvOutput final : public Output {
 };
 
 template <class Kind>
-std::unique_ptr<Output> made(std::string const& path, Shape const& row) {
-  return std::make_unique<Kind>(path, row);
+std::unique_ptr<Output> made(std::string const& path, Shape const& row, std::string const& name) {
+  return std::make_unique<Kind>(path, row, name);
 }
 
-std::unique_ptr<Output> open_hdf5_output(std::string const& path, Shape const& row) {
-  return components().open_hdf5_output(path, row);
+std::unique_ptr<Output> open_hdf5_output(std::string const& path, Shape const& row, std::string const& name) {
+  return components().open_hdf5_output(path, row, name);
 }
 
-using Opener = std::unique_ptr<Output> (*)(std::string const& path, Shape const& row);
+using Opener = std::unique_ptr<Output> (*)(std::string const& path, Shape const& row, std::string const& name);
 
 Opener opener_of(std::string const& path) {
   static constexpr std::pair<std::string_view, Opener> all[] = {{".npy", made<NpyOutput>},
@@ -129,14 +135,28 @@ void Output::append(std::span<float const> values) {
   rows_ += static_cast<Index>(values.size() / columns);
 }
 
+void Output::next(std::string const& name, Shape const& row) {
+  begin_next(name, row);
+  row_ = row, rows_ = 0;
+}
+
+void Output::begin_next(std::string const&, Shape const&) {
+  throw UnsupportedError{"this format has one array; those that have several are .npz and .h5"};
+}
+
 void Output::finish() { end(); }
 
 void check_output(std::string const& path) {
   with_context([&] { opener_of(path); }, [&](Error& error) { error.in_file(path); });
 }
 
-std::unique_ptr<Output> open_output(std::string const& path, Shape const& row) {
-  return with_file(path, [&] { return opener_of(path)(path, row); });
+bool takes_several_arrays(std::string const& path) {
+  Opener const open = opener_of(path);
+  return open == made<NpzOutput> || open == open_hdf5_output;
+}
+
+std::unique_ptr<Output> open_output(std::string const& path, Shape const& row, std::string const& name) {
+  return with_file(path, [&] { return opener_of(path)(path, row, name); });
 }
 
 }  // namespace coldpress::data

@@ -1,4 +1,4 @@
-// Outputs as a dataset in an HDF5 file, which grows with each minibatch.
+// Outputs as datasets in an HDF5 file, each of which grows with each minibatch.
 #include <coldpress/data/output.hpp>
 
 #include "data/components.hpp"
@@ -18,33 +18,43 @@ constexpr Index chunk_bytes = Index{1} << 16;  // the last one is written whole
 
 class Hdf5Output final : public Output {
  public:
-  Hdf5Output(std::string const& path, Shape const& row) : Output(row), path_(path), temporary_(path) {
+  Hdf5Output(std::string const& path, Shape const& row, std::string const& name)
+      : Output(row), path_(path), temporary_(path) {
     Library const library;
-    extents_.assign(row.extents, row.extents + row.rank());
-    extents_.insert(extents_.begin(), 0);
-    auto most = extents_, chunk = extents_;
-    most[0] = H5S_UNLIMITED;
-    chunk[0] = static_cast<hsize_t>(std::max<Index>(1, chunk_bytes / static_cast<Index>(sizeof(float)) / row.size()));
     // The temporary file exists already, and its writer has locked it.
-    Id const access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, plist{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
+    Id const access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose};
     H5Pset_file_locking(access.get(), false, true);
-    H5Pset_chunk(plist.get(), static_cast<int>(chunk.size()), chunk.data());
-    H5Pset_obj_track_times(plist.get(), false);  // the same values are the same bytes
-    Id const space{H5Screate_simple(static_cast<int>(extents_.size()), extents_.data(), most.data()), H5Sclose};
     file_ = H5Fcreate(temporary_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
     if (file_ < 0) failed();
-    dataset_ = {H5Dcreate2(file_, "output", H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, plist.get(), H5P_DEFAULT),
-                H5Dclose};
-    if (dataset_) return;
-    std::string const reason = Library::reason();
-    close();
-    failed(reason);
+    begin(name, row);
   }
   ~Hdf5Output() override {
     if (file_ >= 0) close();
   }
 
  private:
+  void begin(std::string const& name, Shape const& row) {
+    extents_.assign(row.extents, row.extents + row.rank());
+    extents_.insert(extents_.begin(), 0);
+    auto most = extents_, chunk = extents_;
+    most[0] = H5S_UNLIMITED;
+    chunk[0] = static_cast<hsize_t>(std::max<Index>(1, chunk_bytes / static_cast<Index>(sizeof(float)) / row.size()));
+    Id const plist{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
+    H5Pset_chunk(plist.get(), static_cast<int>(chunk.size()), chunk.data());
+    H5Pset_obj_track_times(plist.get(), false);  // the same values are the same bytes
+    Id const space{H5Screate_simple(static_cast<int>(extents_.size()), extents_.data(), most.data()), H5Sclose};
+    dataset_ = {H5Dcreate2(file_, name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, plist.get(), H5P_DEFAULT),
+                H5Dclose};
+    if (dataset_) return;
+    std::string const reason = Library::reason();
+    close();
+    failed(reason);
+  }
+  void begin_next(std::string const& name, Shape const& row) override {
+    Library const library;
+    dataset_ = {};
+    begin(name, row);
+  }
   bool close() {
     Library const library;
     dataset_ = {};
@@ -84,8 +94,8 @@ class Hdf5Output final : public Output {
   std::vector<hsize_t> extents_;
 };
 
-std::unique_ptr<Output> open_hdf5_output(std::string const& path, Shape const& row) {
-  return std::make_unique<Hdf5Output>(path, row);
+std::unique_ptr<Output> open_hdf5_output(std::string const& path, Shape const& row, std::string const& name) {
+  return std::make_unique<Hdf5Output>(path, row, name);
 }
 
 }  // namespace

@@ -20,18 +20,44 @@ LayerConfig const& last_layer(LayerConfig const& config) {
   return container && !container->layers.empty() ? last_layer(container->layers.back()) : config;
 }
 
+/// Whether a network has a loss of this name, which may be made of its type.
+bool names_loss(LayerConfig const& config, std::string const& name) {
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type))
+    return std::ranges::any_of(container->layers, [&](LayerConfig const& layer) { return names_loss(layer, name); });
+  auto const named = [&](auto const& type) {
+    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+      return config.name.empty() ? name.starts_with(type.name) : name == config.name;
+    } else {
+      return false;
+    }
+  };
+  return std::visit(named, config.layer_type);
+}
+
+/// The sum of the mean losses of the network's evaluate.
+double own_loss(dynamic::Layer const& network) {
+  double sum = 0;
+  for (auto const& [name, value] : network.statistics())
+    if (names_loss(network.config(), name)) sum += value;
+  return sum;
+}
+
 template <class... Losses>
-void find_loss(std::string const& name, Index classes, Objective& found, TypeList<Losses...>) {
+void find_loss(std::string const& name, Index classes, std::optional<int> axis, Objective& found, TypeList<Losses...>) {
   auto const add = [&](auto loss) {
     if (loss.name != name) return;
     if constexpr (requires { loss.num_classes; }) loss.num_classes = classes;
+    if constexpr (Labelled<decltype(loss)> && requires { loss.axis; }) loss.axis = axis.value_or(loss.axis);
     found = LayerConfig{"loss", loss};
   };
   (add(Losses{}), ...);
 }
 
-dynamic::SharedTensor tensor(std::span<float const> values, Index samples) {
-  dynamic::SharedTensor result{{samples, static_cast<Index>(values.size()) / samples}};
+/// Samples of this shape, one after another.
+dynamic::SharedTensor tensor(std::span<float const> values, Index samples, Shape const& shape) {
+  std::vector<Index> extents{samples};
+  extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
+  dynamic::SharedTensor result{extents};
   std::ranges::copy(values, result.write_only().begin());
   return result;
 }
@@ -84,20 +110,37 @@ std::string to_string(Score const& score) {
   return result;
 }
 
-LayerConfig loss_called(std::string const& name, Shape output) {
+std::optional<int> class_axis(Shape const& output, Shape const& targets) {
+  for (bool const same : {true, false}) {
+    for (int axis = output.rank() - 1; axis >= 0; --axis) {
+      Shape const labels = with_extent(output, axis, 1);
+      if (output[axis] > 1 && (same ? targets == labels : data::fits(targets, labels))) return axis;
+    }
+  }
+  return {};
+}
+
+LayerConfig loss_called(std::string const& name, Shape output, Shape targets) {
   Objective found;
-  find_loss(name, output.size(), found, BuiltinLosses{});
+  find_loss(name, output.size(), class_axis(output, targets), found, BuiltinLosses{});
   if (!found) throw ConfigError{"there is no loss '" + name + "'"};
   return *found;
 }
 
 Objective loss_for(dynamic::Layer const& network, Shape targets) {
+  if (network.executable().has_losses()) return {};
   Shape const output = network.output_shape();
   dynamic::LayerType const& last = last_layer(network.config()).layer_type;
   bool const normalized = std::holds_alternative<Softmax>(last) || std::holds_alternative<LogSoftmax>(last);
   if (normalized && targets.size() == 1) return loss_called(std::string{NegativeLogLikelihood::name}, output);
   if (targets.size() == output.size()) return loss_called(std::string{MeanSquaredError::name}, output);
   if (targets.size() == 1) return {};
+  if (auto const axis = class_axis(output, targets)) {
+    auto const* const softmax = std::get_if<SoftmaxOver>(&last);
+    bool const probabilities = softmax && !softmax->logarithm && axis_of(output, softmax->axis) == *axis;
+    std::string_view const name = probabilities ? MultinomialLogistic::name : SoftmaxLoss::name;
+    return loss_called(std::string{name}, output, targets);
+  }
   throw ShapeError{"the network computes values of shape " + to_string(output) + ", but the targets have shape " +
                    to_string(targets)};
 }
@@ -116,23 +159,41 @@ bool has_labels(Objective const& loss, Shape output, Shape targets) {
   return loss ? takes_labels(*loss) : output.size() > 1;
 }
 
+std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targets) {
+  if (has_labels(loss, output, targets)) return one_line(output);
+  if (!loss) return {};
+  auto const along = [&](auto const& type) -> std::optional<Along> {
+    if constexpr (Labelled<std::remove_cvref_t<decltype(type)>> && requires { type.axis; }) {
+      return Along{output, type.axis};
+    } else {
+      return {};
+    }
+  };
+  return std::visit(along, loss->layer_type);
+}
+
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
                 std::string const& spec) {
   with_context([&] { check(network, loss, source); }, [&](Error& error) { error.in_file(spec); });
 }
 
-Hits hits(Values outputs, Values targets, Index samples) {
-  auto const row = [&](Values values, Index i) {
-    std::size_t const size = values.size() / static_cast<std::size_t>(samples);
-    return values.subspan(static_cast<std::size_t>(i) * size, size);
+Hits hits(Values outputs, Values targets, Index samples, Along const& classes) {
+  Index const lines = classes.lines(), size = lines * classes.extent;
+  std::vector<float> line;  // whose values are not side by side
+  auto const class_in = [&](Values values, Index i) {
+    Values const from = values.subspan(static_cast<std::size_t>(i / lines * size + classes.line(i % lines)));
+    if (classes.inner == 1) return class_of(from.first(static_cast<std::size_t>(classes.extent)));
+    line.clear();
+    for (Index k = 0; k < classes.extent; ++k) line.push_back(from[static_cast<std::size_t>(k * classes.inner)]);
+    return class_of(line);
   };
-  bool const one_hot = targets.size() > static_cast<std::size_t>(samples);
+  bool const one_hot = static_cast<Index>(targets.size()) > samples * lines;
   Hits found;
-  for (Index i = 0; i < samples; ++i) {
-    Values const wanted = row(targets, i), scores = row(outputs, i);
-    if (!one_hot && !is_label(wanted[0], static_cast<Index>(scores.size()))) continue;
-    found.samples += 1;
-    found.right += class_of(scores) == (one_hot ? class_of(wanted) : static_cast<Index>(wanted[0]));
+  for (Index i = 0; i < samples * lines; ++i) {
+    float const label = one_hot ? 0 : targets[static_cast<std::size_t>(i)];
+    if (!is_label(label, classes.extent)) continue;
+    found.lines += 1;
+    found.right += class_in(outputs, i) == (one_hot ? class_in(targets, i) : static_cast<Index>(label));
   }
   return found;
 }
@@ -153,9 +214,11 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
     data::Batches::Batch const minibatch = batches.next();
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
     Judged& now = judged[static_cast<std::size_t>(i)];
-    if (network.labels) now.hits = hits(outputs, minibatch.targets, minibatch.size);
-    if (auto const mean = network.loss(outputs, minibatch.targets))
-      now.loss = *mean, now.samples_with_loss = minibatch.size;
+    if (network.classes) now.hits = hits(outputs, minibatch.targets, minibatch.size, *network.classes);
+    auto const inside = network.own_loss ? network.own_loss() : std::nullopt;
+    auto const compared = network.loss(outputs, minibatch.targets);
+    if (inside || compared)
+      now.loss = inside.value_or(0) + compared.value_or(0), now.samples_with_loss = minibatch.size;
     if (each) each(minibatch, outputs);
   }
   if (ranks) {
@@ -165,8 +228,8 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
   }
   Mean loss, accuracy;
   for (Judged const& minibatch : judged) {
-    auto const [samples, right] = minibatch.hits;
-    if (samples > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(samples), samples);
+    auto const [lines, right] = minibatch.hits;
+    if (lines > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(lines), lines);
     if (minibatch.samples_with_loss > 0) loss.add(minibatch.loss, minibatch.samples_with_loss);
   }
   auto const value = [](Mean const& mean) { return mean.samples() > 0 ? std::optional{mean.value()} : std::nullopt; };
@@ -176,26 +239,33 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
   std::shared_ptr<dynamic::Layer> objective;
   if (loss) objective = std::make_shared<dynamic::Layer>(dynamic::Layer::from_config(dynamic::Backend{}, *loss));
-  return {.predict =
-              [&network](Values samples, Values wanted) {
-                Values const both[] = {samples, wanted};
-                auto const inputs = std::span{both}.first(network.input_shapes().size());
-                return network.executable().forward(inputs, dynamic::Mode::inference)[0];
-              },
-          .loss = [objective, size = network.output_shape().size()](Values outputs,
-                                                                    Values wanted) -> std::optional<double> {
-            if (!objective) return {};
-            auto const samples = static_cast<Index>(outputs.size()) / size;
-            dynamic::SharedTensor const compared[] = {tensor(outputs, samples), tensor(wanted, samples)};
-            return objective->forward(compared)[0].read()[0];
+  return {
+      .predict =
+          [&network](Values samples, Values wanted) {
+            Values const both[] = {samples, wanted};
+            auto const inputs = std::span{both}.first(network.input_shapes().size());
+            if (network.executable().has_losses()) {
+              network.reset_statistics();
+              return network.executable().evaluate(inputs)[0];
+            }
+            return network.executable().forward(inputs, dynamic::Mode::inference)[0];
           },
-          .labels = false};
+      .loss = [objective, shape = network.output_shape()](Values outputs, Values wanted) -> std::optional<double> {
+        if (!objective) return {};
+        auto const samples = static_cast<Index>(outputs.size()) / shape.size();
+        Shape const targets{static_cast<Index>(wanted.size()) / samples};
+        dynamic::SharedTensor const compared[] = {tensor(outputs, samples, shape), tensor(wanted, samples, targets)};
+        return objective->forward(compared)[0].read()[0];
+      },
+      .own_loss = [&network]() -> std::optional<double> {
+        return network.executable().has_losses() ? std::optional{own_loss(network)} : std::nullopt;
+      }};
 }
 
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch, bool one_hot) {
   Evaluated judged = evaluated(network, loss);
-  judged.labels = has_labels(loss, network.output_shape(), source.target_shape()) ||
-                  (one_hot && source.target_shape().size() == network.output_shape().size());
+  Shape const output = network.output_shape(), targets = source.target_shape();
+  judged.classes = one_hot && targets.size() == output.size() ? one_line(output) : classes_of(loss, output, targets);
   return evaluate(judged, source, batch);
 }
 

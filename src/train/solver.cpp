@@ -16,6 +16,7 @@ class DynamicSolver final : public AnySolver {
   Values output() const override { return solver_.network().executable().output(); }
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
+  std::optional<double> own_loss() override { return judge().own_loss(); }
   Shape input_shape() const override { return solver_.network().input_shape(); }
   Shape output_shape() const override { return solver_.network().output_shape(); }
   Description description() const override {

@@ -161,7 +161,9 @@ void Trainer::count_hits() {
     std::size_t const each = values.size() / static_cast<std::size_t>(batch_.size);
     return values.subspan(static_cast<std::size_t>(from) * each, static_cast<std::size_t>(number) * each);
   };
-  auto [samples, right] = count > 0 ? hits(part_of(solver_->output()), part_of(batch_.targets), count) : Hits{};
+  auto [samples, right] =
+      count > 0 ? hits(part_of(solver_->output()), part_of(batch_.targets), count, one_line(solver_->output_shape()))
+                : Hits{};
   if (Communicator* const ranks = options_.ranks) {
     auto const own = 2 * static_cast<std::size_t>(ranks->rank());
     hits_[own] = samples, hits_[own + 1] = right;
@@ -272,10 +274,13 @@ Score Trainer::judge(data::Source const& source, std::function<void(data::Batche
   data::check_classes(source, classes_);
   auto const transformed = data::transformed(source, options_.transforms);
   auto const score_of_solver = [&] {
-    return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
-                            .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
-                            .labels = has_classes(transformed->target_shape())},
-                           *transformed, options_.batch, each, ranks);
+    return train::evaluate(
+        {.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
+         .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
+         .own_loss = [&] { return solver_->own_loss(); },
+         .classes = has_classes(transformed->target_shape()) ? std::optional{one_line(solver_->output_shape())}
+                                                             : std::nullopt},
+        *transformed, options_.batch, each, ranks);
   };
   if (average_.empty()) return score_of_solver();
   persist::Model const own = solver_->model();

@@ -46,6 +46,25 @@ TEST_CASE("an output in HDF5 is what h5py reads, and this library") {
   }
 }
 
+TEST_CASE("an output in HDF5 has several datasets, one after another") {
+  TemporaryFolder const folder;
+  auto const values = numbers(120);
+  std::string const path = folder / "y.h5";
+  CHECK(takes_several_arrays(path));
+  auto const output = open_output(path, {6}, "first");
+  output->append(std::span{values}.first(60));
+  output->next("second", {3, 2});
+  for (int i = 0; i < 2; ++i) output->append(std::span{values}.last(30));
+  output->finish();
+  auto const read = [&](char const* name) {
+    return load(*open_hdf5({.files = {path}, .samples = name, .targets = name})).samples;
+  };
+  CHECK(read("first") == std::vector<float>(values.begin(), values.begin() + 60));
+  std::vector<float> twice(values.end() - 30, values.end());
+  twice.insert(twice.end(), values.end() - 30, values.end());
+  CHECK(read("second") == twice);
+}
+
 TEST_CASE("an HDF5 output that is not finished changes nothing, and leaves nothing") {
   TemporaryFolder const folder;
   std::string const path = folder.put("y.h5", "old");

@@ -70,6 +70,28 @@ TEST_CASE("a .npz file is read by its reader, and by Python's zipfile") {
   CHECK(std::system(("python3 -c \"" + script + "\" '" + folder / "y.npz'").c_str()) == 0);
 }
 
+TEST_CASE("a .npz file has several arrays, one after another, and other files say that they have one") {
+  TemporaryFolder const folder;
+  auto const values = numbers(20);  // rows of six
+  auto const output = open_output(folder / "y.npz", {6}, "first");
+  output->append(std::span{values}.first(60));
+  output->next("second", {3, 2});
+  CHECK(output->rows() == 0);
+  CHECK(output->row_shape() == Shape{3, 2});
+  output->append(std::span{values}.last(60));
+  output->append(std::span{values}.first(6));
+  output->finish();
+  std::vector<float> both(values.begin() + 60, values.end());
+  both.insert(both.end(), values.begin(), values.begin() + 6);
+  CHECK(load(*open_npz(folder / "y.npz", "first")).samples == std::vector<float>(values.begin(), values.begin() + 60));
+  CHECK(load(*open_npz(folder / "y.npz", "second")).samples == both);
+  for (char const* const name : {"y.npy", "y.csv"}) {
+    CHECK_FALSE(takes_several_arrays(name));
+    CHECK_THROWS_AS(open_output(folder / name, {6})->next("second", {1}), UnsupportedError);
+  }
+  CHECK(takes_several_arrays("y.npz"));
+}
+
 TEST_CASE("a .csv file has every digit that a float needs") {
   TemporaryFolder const folder;
   std::vector<float> values{0.1f, -3e-42f, std::numeric_limits<float>::max(), 1.0f / 3, 16777216, -0.0f};

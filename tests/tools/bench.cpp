@@ -45,6 +45,19 @@ TEST_CASE("bench says how fast a stream and minibatches are") {
   CHECK(text.ends_with(" samples per second\n"));
 }
 
+// Silence for all that this network remembers would take minutes, and so would this test.
+TEST_CASE("bench measures a network that remembers long no longer than it is told") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  dynamic::SequentialConfig net;
+  net.add_input("data", {2, 1});
+  net.add_layer({"late", Convolution{.num_output = 1024, .filter_shape = {2}, .causal = true, .dilation = {1 << 20}}});
+  net.add_layer({"wide", Convolution{.num_output = 1024, .filter_shape = {1}}});
+  std::string const model = folder / "late.juice";
+  dynamic::Layer::from_config(dynamic::Backend{}, {"net", net}, {}, 5).save(model);
+  CHECK(contains(output({"bench", "--model", model, "--seconds", "0.01"}), "blocks of 64 steps: "));
+}
+
 TEST_CASE("bench computes the minibatch that it is given") {
   if (!has_command()) return;
   Case const c;

@@ -1,5 +1,6 @@
 #include "tools/command.hpp"
 
+#include <coldpress/data/npy.hpp>
 #include <coldpress/persist.hpp>
 
 #include <cmath>
@@ -17,6 +18,14 @@ std::string identity(TemporaryFolder const& folder, std::optional<dynamic::Layer
                         .config = {"net", net},
                         .weights = {{"fc-0", {3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {"fc-0-bias", {1, 3}, {0, 0, 0}}}});
   return folder / "net.juice";
+}
+
+/// A layer that reads and makes values with names.
+dynamic::LayerConfig layer(char const* name, dynamic::LayerType const& type, std::vector<std::string> inputs,
+                           std::vector<std::string> outputs = {}) {
+  dynamic::LayerConfig config{name, type};
+  config.inputs = std::move(inputs), config.outputs = std::move(outputs);
+  return config;
 }
 
 // The label, and the scores: right, right by the first of equal ones, wrong by the same, wrong, right.
@@ -55,6 +64,46 @@ TEST_CASE("eval takes the loss that fits, or the one it is told") {
   CHECK(contains(text, "\naccuracy 0.6000\n"));
 }
 
+TEST_CASE("eval measures cross entropy and accuracy of labels at positions, whose classes are along the other axis") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const model = folder / "net.juice", x = folder / "x.npy", y = folder / "y.npy";
+  // Two samples of two positions, each with three scores. The second label of the second sample is left out.
+  double const rows[2][2][3] = {{{3, 1, 2}, {0, 5, 4}}, {{1, 2, 3}, {1, 1, 4}}};
+  std::vector<float> const labels{0, 1, 0, -100};
+  auto const log_p = [&](int sample, int position, int label) {
+    double sum = 0;
+    for (double const score : rows[sample][position]) sum += std::exp(score);
+    return rows[sample][position][label] - std::log(sum);
+  };
+  double const expected = -((log_p(0, 0, 0) + log_p(0, 1, 1)) / 2 + log_p(1, 0, 0)) / 2;
+  auto const measured = [&](Shape output, std::vector<Index> targets, std::optional<dynamic::LayerType> last) {
+    dynamic::SequentialConfig net;
+    net.add_input("data", output).add_layer({"same", Reshape{output}});
+    if (last) net.add_layer({"last", *last});
+    persist::write_model(model, {.name = "net", .config = {"net", net}});
+    std::vector<float> samples;
+    for (auto const& sample : rows)
+      for (int i = 0; i < 6; ++i)
+        samples.push_back(static_cast<float>(output[0] == 3 ? sample[i % 2][i / 2] : sample[i / 3][i % 3]));
+    data::write_npy(x, std::vector<Index>{2, output[0], output[1]}, samples);
+    targets.insert(targets.begin(), 2);
+    data::write_npy(y, targets, labels);
+    std::string text = command::output({"eval", "--model", model, "--data", "npy:" + x + "," + y});
+    INFO(text);
+    CHECK(contains(text, "\naccuracy 0.6667\n2 samples, "));
+    std::size_t const at = text.find(' ');
+    CHECK(std::stod(text.substr(at)) == Approx(expected).epsilon(1e-5));
+    return text.substr(0, at);
+  };
+  for (auto const& targets : {std::vector<Index>{2, 1}, {2}}) CHECK(measured({2, 3}, targets, {}) == "softmax_loss");
+  for (auto const& targets : {std::vector<Index>{1, 2}, {2}}) CHECK(measured({3, 2}, targets, {}) == "softmax_loss");
+  CHECK(measured({2, 3}, {2, 1}, SoftmaxOver{.axis = -1}) == "multinomial_logistic");
+  CHECK(measured({2, 3}, {2, 1}, SoftmaxOver{.axis = -1, .logarithm = true}) == "softmax_loss");
+  CHECK(contains(command::output({"eval", "--model", model, "--data", "npy:" + x + "," + y, "--loss", "focal_loss"}),
+                 "\naccuracy 0.6667\n"));
+}
+
 TEST_CASE("eval does to samples and targets what was done to those of the training") {
   if (!has_command()) return;
   TemporaryFolder folder;
@@ -80,6 +129,32 @@ TEST_CASE("eval does to samples and targets what was done to those of the traini
       failure({"eval", "--model", file, "--data", "csv:" + folder.put("data", "7,1,2,3\n")}) ==
       "csv:" + folder / "data" +
           ": transforms[0] one_hot: the target of sample 0 is 7.000000, expected a label: a whole number from 0 to 2");
+}
+
+TEST_CASE("eval measures the losses that are inside a network") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  dynamic::SequentialConfig net;
+  net.add_input("data", {3}).add_input("label", {1});
+  net.add_layer(layer("same", Reshape{{3}}, {"data"}, {"scores"}));
+  net.add_layer(layer("cost", SoftmaxLoss{}, {"scores", "label"}));
+  net.add_layer(layer("half", SoftmaxLoss{.loss_weight = 0.5f}, {"scores", "label"}));
+  net.add_layer(layer("right", Accuracy{}, {"scores", "label"}));
+  dynamic::LayerConfig config{"net", net};
+  config.outputs = {"scores"};
+  std::string const model = folder / "net.juice", data = "csv:" + folder.put("data", "0,3,1,2\n1,0,5,5\n2,0,5,4\n");
+  persist::write_model(model, {.name = "net", .config = config});
+  double const rows[][3] = {{3, 1, 2}, {0, 5, 5}, {0, 5, 4}};
+  double loss = 0;
+  for (int i = 0; i < 3; ++i)
+    loss += std::log(std::exp(rows[i][0]) + std::exp(rows[i][1]) + std::exp(rows[i][2])) - rows[i][i];
+  for (char const* batch : {"64", "2"}) {
+    std::string const text = output({"eval", "--model", model, "--data", data, "--batch", batch});
+    INFO(text);
+    REQUIRE(text.starts_with("loss "));
+    CHECK(std::stod(text.substr(5)) == Approx(1.5 * loss / 3).epsilon(1e-5));
+    CHECK(contains(text, "\naccuracy 0.6667\n"));
+  }
 }
 
 TEST_CASE("eval refuses data that do not fit") {

@@ -34,6 +34,14 @@ struct Case {
   }
 };
 
+/// A layer that reads and makes values with names.
+dynamic::LayerConfig layer(char const* name, dynamic::LayerType const& type, std::vector<std::string> inputs,
+                           std::vector<std::string> outputs = {}) {
+  dynamic::LayerConfig config{name, type};
+  config.inputs = std::move(inputs), config.outputs = std::move(outputs);
+  return config;
+}
+
 TEST_CASE("predict gives the library's outputs, bit for bit, in batches of any size") {
   if (!has_command()) return;
   Case const c;
@@ -96,6 +104,52 @@ TEST_CASE("predict takes any data, and writes what the ending says") {
       predict("hdf5:" + c.folder / "z.h5" + "?x=output" + targets, "zz.csv");
       CHECK(content(c.folder / "zz.csv") == content(c.folder / "z.csv"));
     }
+  }
+}
+
+TEST_CASE("predict leaves out the inputs that only losses read") {
+  if (!has_command()) return;
+  Case const c;
+  auto const network = [&](bool reads) {
+    dynamic::SequentialConfig net;
+    net.add_input("data", {6}).add_input("label", {6});
+    net.add_layer(layer("scale", Power{.scale = 2}, {"data"}, {"twice"}));
+    net.add_layer(layer("loss", MeanSquaredError{}, {"twice", "label"}));
+    if (reads) net.add_layer(layer("sum", Add{}, {"twice", "label"}, {"sum"}));
+    dynamic::LayerConfig config{"net", net};
+    config.outputs = {reads ? "sum" : "twice"};
+    persist::write_model(c.model, {.name = "net", .config = config});
+  };
+  network(false);
+  output(c.predict({"--batch", "5"}));
+  auto const found = data::read_npy(c.output).values;
+  REQUIRE(found.size() == c.x.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == 2 * c.x[i]);
+  network(true);
+  CHECK(failure(c.predict()) == c.model + ": the network takes 2 inputs, but data have only samples");
+}
+
+TEST_CASE("predict writes all outputs where a file has room for them, and otherwise says which") {
+  if (!has_command()) return;
+  Case const c;
+  dynamic::SequentialConfig net;
+  net.add_input("data", {6});
+  net.add_layer(layer("once", Power{.scale = 3}, {"data"}, {"first"}));
+  net.add_layer(layer("fc", Reshape{{2, 3}}, {"first"}, {"folded"}));
+  net.add_layer(layer("half", Slice{.end = 1}, {"folded"}, {"a/second"}));
+  dynamic::LayerConfig config{"net", net};
+  config.outputs = {"first", "a/second"};
+  persist::write_model(c.model, {.name = "net", .config = config});
+  std::string const note =
+      "note: of the outputs first, a_second, the first is written; .npz and .h5 have room for all\n";
+  CHECK(output(c.predict()) == note + "17 samples of {2, 3} to {6} in " + c.output + "\n");
+  std::string const path = c.folder / "all.npz";
+  CHECK(output({"predict", "--model", c.model, "--input", c.input, "--output", path, "--batch", "5"}) ==
+        "17 samples of {2, 3} to {6}, {1, 3} in " + path + "\n");
+  for (auto const& [name, size] : {std::pair{"first", std::size_t{6}}, {"a_second", std::size_t{3}}}) {
+    auto const values = load(*data::open_npz(path, name)).samples;
+    REQUIRE(values.size() == 17 * size);
+    for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == 3 * c.x[i / size * 6 + i % size]);
   }
 }
 

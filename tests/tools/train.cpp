@@ -98,6 +98,43 @@ TEST_CASE("loss and accuracy of an epoch are means over its samples, also where 
   }
 }
 
+TEST_CASE("a classifier of steps is validated and tested as it is trained") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (layers = [
+    (name = "tokens", layerType = (embedding = (vocabulary = 256, features = 4))),
+    (name = "scores", layerType = (convolution = (numOutput = 256, filterShape = [1], hasBias = true)))]))),
+    loss = (name = "loss", layerType = (softmaxLoss = (axis = -1))),
+    solver = (baseLr = 0), epochs = 1, batch = 4, seed = 3))");
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += static_cast<char>('a' + i * i % 7);
+  std::string const data = "text:" + folder.put("t.txt", text) + "?steps=16", save = folder / "net.juice";
+  std::string const all = output({"train", "--config", config, "--data", data, "--test", data, "--save", save});
+  INFO(all);
+  CHECK(last(all, "  test loss ") == Approx(last(all, "epoch 1/1  loss ")).epsilon(1e-5));
+  CHECK(contains(output({"train", "--config", config, "--data", data, "--validate", "0.25", "--save", save}),
+                 "  validation loss "));
+}
+
+TEST_CASE("losses inside a network are validated, and training stops by them") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
+    layers = [
+      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),
+      (name = "cost", layerType = (softmaxLoss = ()), inputs = ["scores", "label"], lossWeight = 0.5)]))),
+    solver = (baseLr = 0), epochs = 5, batch = 8, seed = 3))");
+  std::string const data = "csv:" + folder.put("data", sides(20)), save = folder / "net.juice";
+  std::string const text = output({"train", "--config", config, "--data", data, "--test", data, "--validate", "0.2",
+                                   "--patience", "2", "--metric", "test/loss", "--save", save});
+  INFO(text);
+  CHECK(contains(text, "  validation loss "));
+  CHECK(contains(text, "Stopped early: test/loss has not improved for 2 times"));
+  CHECK(last(text, "  test loss ") ==
+        Approx(last(output({"eval", "--model", save, "--data", data}), "loss ")).epsilon(1e-5));
+}
+
 TEST_CASE("what goes into a pipe are whole lines") {
   if (!has_command()) return;
   TemporaryFolder folder;

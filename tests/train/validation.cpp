@@ -34,6 +34,70 @@ TEST_CASE("validation judges the network as it is") {
   CHECK(!validation.score().accuracy);
 }
 
+/// The loss that a network from a config has in its only step, with a rate of 0, and in a validation on the same data.
+std::pair<double, double> trained_and_judged(dynamic::SequentialConfig const& layers, dynamic::LayerType const& loss,
+                                             data::Dataset const& dataset) {
+  auto solver = dynamic::Solver::from_config(
+      dynamic::Backend{},
+      {.network = dynamic::LayerConfig{"net", layers}, .objective = dynamic::LayerConfig{"loss", loss}, .base_lr = 0});
+  auto const source = data::borrow(dataset);
+  Trainer trainer{solver, *source, {.batch = dataset.size()}};
+  auto const& validation = trainer.every(epochs(1), Validation{*source});
+  trainer.run();
+  return {trainer.loss(), *validation.score().loss};
+}
+
+TEST_CASE("a validation gives a loss the shape of the output, as the training does") {
+  auto const check = [](Shape output, Shape targets, dynamic::LayerType const& loss, auto target) {
+    data::Dataset dataset{.sample_shape = {3}, .target_shape = targets};
+    for (int i = 0; i < 5 * 3; ++i) dataset.samples.push_back(std::sin(static_cast<float>(i)));
+    for (Index i = 0; i < 5 * targets.size(); ++i) dataset.targets.push_back(static_cast<float>(target(i)));
+    dynamic::SequentialConfig net;
+    net.add_input("data", {3}).add_layer({"fc", Linear{.output_size = output.size()}});
+    net.add_layer({"shape", Reshape{output}});
+    auto const [trained, judged] = trained_and_judged(net, loss, dataset);
+    INFO(dynamic::type_name(loss) << " of " << to_string(output));
+    CHECK(judged == Approx(trained).epsilon(1e-5));
+  };
+  auto const wave = [](Index i) { return std::cos(static_cast<double>(i)); };
+  auto const half = [](Index) { return 0.5; };
+  auto const label = [](Index i) { return i % 4; };
+  check({10, 2}, {10, 2}, SoftlabelSoftmax{.axis = -1}, half);
+  check({4, 6}, {4, 6}, CosineSimilarityLoss{.axis = 1}, wave);
+  check({64, 2}, {64, 2}, StftLoss{.fft_size = {32}, .hop_size = {8}, .window_size = {16}}, wave);
+  check({16, 4}, {16, 1}, SoftmaxLoss{.axis = -1}, label);
+  check({4, 3, 5}, {1, 3, 5}, SoftmaxLoss{}, label);
+  check({4, 3, 5}, {3, 5}, FocalLoss{}, label);
+  check({8, 5}, {3}, CTCLoss{.labels = 3}, [](Index i) { return 1 + i % 3; });
+}
+
+TEST_CASE("a validation sums the losses inside a network, as the training does") {
+  constexpr auto net = graph([](auto x, auto label) {
+    auto scores = x | Linear{2} | name("scores");
+    apply(SoftmaxLoss{.loss_weight = 0.5f}, scores, label) | name("cost");
+    apply(SoftmaxLoss{}, scores, label);
+    apply(Accuracy{}, scores, label) | name("right");
+    return scores;
+  });
+  using Judged = Network<Graph<net>, Inputs{Shape{2}, Shape{1}}>;
+  data::Dataset dataset = spiral(20, 0);
+  for (float& target : dataset.targets) target = target > 0.5f ? 1.0f : 0.0f;
+  auto const source = data::borrow(dataset);
+  Judged network{7};
+  coldpress::Solver<Judged, OwnLosses{}, Sgd{.learning_rate = 0.1f}> typed{network};
+  auto config = dynamic::to_solver_config(typed);
+  auto solver = dynamic::Solver::from_config(dynamic::Backend::like_static(), config, {}, 7);
+  auto const check = [&](Trainer& trainer) {
+    Score const before = trainer.evaluate(*source);
+    trainer.run();
+    REQUIRE(before.loss);
+    CHECK(*before.loss == Approx(trainer.loss()).epsilon(1e-5));
+    CHECK(before.accuracy.has_value());
+  };
+  Trainer of_type{typed, *source, {.steps = 1, .batch = 20}}, of_config{solver, *source, {.steps = 1, .batch = 20}};
+  check(of_type), check(of_config);
+}
+
 TEST_CASE("training stops when the metric has not improved, and ends with the best weights") {
   Task const data = task(40);
   TrainerOptions const options{.epochs = 10, .batch = 10};

@@ -16,6 +16,8 @@ class Output {
   virtual ~Output() = default;
   /// Appends whole rows, row-major. Throws ShapeError for a part of a row, and FileError.
   void append(std::span<float const> values);
+  /// Ends the array, and begins another one in the same file. Throws UnsupportedError for a format of one array.
+  void next(std::string const& name, Shape const& row);
   /// Ends the output; nothing can be appended any more. Without it, a file is not written at all. Throws FileError.
   void finish();
 
@@ -27,21 +29,24 @@ class Output {
 
  private:
   virtual void write(std::span<float const> values) = 0;
+  virtual void begin_next(std::string const& name, Shape const& row);
   virtual void end() {}
 
   Shape row_;
   Index rows_ = 0;
 };
 
-/// Opens a file for rows of this shape. The ending of its name says what is written:
+/// Opens a file for an array of rows of this shape. The ending of its name says what is written:
 ///   .npy           one array of float32, {N, ...}
-///   .npz           the same as the array "output" of a zip file, not compressed
+///   .npz           the same as the array of this name in a zip file, not compressed; next() adds others
 ///   .csv           one line for each row after a header, y0, y1, ...
-///   .h5, .hdf5     the dataset "output", {N, ...}, in chunks, if coldpress::hdf5 is linked
+///   .h5, .hdf5     the dataset of this name, {N, ...}, in chunks, if coldpress::hdf5 is linked; next() adds others
 /// Memory does not grow with the number of rows. The file takes its name in finish(), as write_atomically does; until
 /// then an older one is as it was, and after an error nothing is left. Throws ConfigError for another ending,
 /// UnsupportedError, and FileError.
-std::unique_ptr<Output> open_output(std::string const& path, Shape const& row);
+std::unique_ptr<Output> open_output(std::string const& path, Shape const& row, std::string const& name = "output");
+/// Whether such a file can have several arrays, to judge by the name alone.
+bool takes_several_arrays(std::string const& path);
 /// Throws what open_output would throw because of the name alone. Writes nothing.
 void check_output(std::string const& path);
 

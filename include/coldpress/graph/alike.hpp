@@ -3,9 +3,7 @@
 
 #include <coldpress/graph/group.hpp>
 
-namespace coldpress {
-
-namespace detail {
+namespace coldpress::detail {
 
 /// The place of a group with at most `edges` edges: everything in which groups that are alike differ.
 template <int edges>
@@ -91,5 +89,4 @@ constexpr std::array<int, n> first_alike(std::array<Group, n> const& groups, int
   return first;
 }
 
-}  // namespace detail
-}  // namespace coldpress
+}  // namespace coldpress::detail

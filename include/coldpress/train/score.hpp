@@ -1,6 +1,7 @@
 // Measures how good a network is on a dataset.
 #pragma once
 
+#include <coldpress/core/along.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/dynamic/layer.hpp>
 #include <coldpress/run/communicator.hpp>
@@ -20,11 +21,18 @@ std::string to_string(Score const& score);
 
 using Objective = std::optional<dynamic::LayerConfig>;
 
-/// The loss called `name`, for a network with this output. Throws ConfigError if there is none.
-dynamic::LayerConfig loss_called(std::string const& name, Shape output);
-/// The loss that fits a network and its targets: negative_log_likelihood for labels if the network ends in Softmax or
-/// LogSoftmax, mean_squared_error if there are as many targets as outputs, and none for other labels. Throws ShapeError
-/// for other targets.
+/// The axis of the classes of an output, if the targets have the extents of its other axes, so that there is a label at
+/// each position: {steps, 1} or {steps} for an output {steps, classes}, {1, h, w} or {h, w} for {classes, h, w}. Where
+/// the extents fit several axes, it is the last.
+std::optional<int> class_axis(Shape const& output, Shape const& targets);
+/// The loss called `name`, for a network with this output, whose classes are along class_axis if it has an axis of
+/// classes. Throws ConfigError if there is none.
+dynamic::LayerConfig loss_called(std::string const& name, Shape output, Shape targets = {1});
+/// The loss that fits a network and its targets: none if the network has losses of its own. For a label of each sample
+/// it is negative_log_likelihood if the network ends in Softmax or LogSoftmax, and otherwise none; for a label at each
+/// position, the cross entropy along class_axis: multinomial_logistic if the network ends in a softmax along that axis,
+/// and otherwise softmax_loss, which is also that of logarithms of probabilities; and mean_squared_error if there are
+/// as many targets as outputs. Throws ShapeError for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
 
 /// Whether the loss takes class numbers as targets.
@@ -32,8 +40,13 @@ bool takes_labels(dynamic::LayerConfig const& loss);
 /// Whether the loss takes the logarithms of probabilities and the network ends in a Softmax, which computes the
 /// probabilities themselves: such a run learns, but it is not the cross entropy that falls.
 bool lacks_logarithm(dynamic::LayerConfig const& network, Objective const& loss);
-/// Whether the targets are class numbers.
+/// Whether the targets are class numbers, one for each sample.
 bool has_labels(Objective const& loss, Shape output, Shape targets);
+/// The lines of an output along its classes, if the targets are class numbers: one line, which is the whole output, for
+/// a label of each sample, and otherwise as many as there are labels.
+std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targets);
+/// The output as the only line of classes.
+constexpr Along one_line(Shape const& output) { return {1, output.size(), 1}; }
 
 /// Throws ShapeError, with both shapes, unless the samples have the shape of the network's input. Extents of 1 do not
 /// count, and a flat shape fits any other with as many values.
@@ -44,21 +57,24 @@ void check_samples(Shape const& samples, Shape const& input);
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
                 std::string const& spec);
 
-/// How many samples have a class, and for how many of these the largest output is that of their class.
+/// How many lines of the outputs of samples have a class, and in how many of these the largest value is that of the
+/// class.
 struct Hits {
-  Index samples = 0, right = 0;
+  Index lines = 0, right = 0;
 };
-/// `targets` are labels or, as OneHot makes them, a value for each class. A label that is no class is one that the loss
-/// ignores.
-Hits hits(Values outputs, Values targets, Index samples);
+/// `classes` are the lines of a sample's output. `targets` are a label for each line or, as OneHot makes them, a value
+/// for each class. A label that is no class is one that the loss ignores.
+Hits hits(Values outputs, Values targets, Index samples, Along const& classes);
 
 /// How outputs are computed from samples, and judged; see AnySolver.
 struct Evaluated {
   std::function<Values(Values samples, Values targets)> predict;
   std::function<std::optional<double>(Values outputs, Values targets)> loss;
-  bool labels = false;  // whether targets are classes, so that there is an accuracy
+  std::function<std::optional<double>()> own_loss = {};  // nothing here: the network has none of its own
+  std::optional<Along> classes = {};  // the lines of an output along its classes, if targets are classes: an accuracy
 };
-/// The network is borrowed. The caller sets `labels`.
+/// The network is borrowed. If it has losses of its own, the statistics of its evaluate are then those of the last
+/// minibatch. The caller sets `classes`.
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
 /// The means over all samples. `each` is called for each minibatch with its outputs and targets. With ranks, which must
 /// all call this, each rank reads and judges a share of the minibatches, for which alone it calls `each`, and all get

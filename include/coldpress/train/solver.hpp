@@ -22,8 +22,10 @@ class AnySolver {
   virtual Values output() const = 0;
   /// The network's first output for samples in inference mode. Targets matter only to losses inside the network.
   virtual Values predict(Values samples, Values targets) = 0;
-  /// The mean loss of outputs; nothing if the network has its own losses.
+  /// The mean loss of outputs; nothing without an objective.
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
+  /// The sum of the network's own mean losses over the samples of the last predict; nothing if it has none.
+  virtual std::optional<double> own_loss() = 0;
   virtual Shape input_shape() const = 0;  // of the samples
   virtual Shape output_shape() const = 0;
   /// The plan for inference.
@@ -97,7 +99,7 @@ template <class S>
 class TypedSolver final : public AnySolver {
   using Net = std::remove_cvref_t<decltype(std::declval<S&>().network())>;
   using L = std::remove_cvref_t<decltype(S::objective)>;
-  static constexpr bool has_objective = Loss<L>;
+  static constexpr bool has_objective = Loss<L>, has_own = Net::Graph::has_losses;
   static_assert(std::is_same_v<typename Net::T, float>, "Trainer: the network must compute in float");
   static_assert(std::is_empty_v<typename Net::Transfer>, "Trainer: takes network types in the host's memory");
   static_assert(Net::input_count == 1 || (!has_objective && Net::input_count == 2),
@@ -117,7 +119,14 @@ class TypedSolver final : public AnySolver {
   }
   Values output() const override { return values_of(solver_.output()); }
   Values predict(Values samples, Values targets) override {
-    if constexpr (Net::input_count == 1) {
+    if constexpr (has_own) {
+      evaluation_.reset();
+      if constexpr (Net::input_count == 1) {
+        return values_of(solver_.network().evaluate(samples, evaluation_));
+      } else {
+        return values_of(solver_.network().evaluate(std::tuple{samples, targets}, evaluation_));
+      }
+    } else if constexpr (Net::input_count == 1) {
       return values_of(solver_.network().forward(samples));
     } else {
       return values_of(solver_.network().forward(samples, targets));
@@ -126,6 +135,19 @@ class TypedSolver final : public AnySolver {
   std::optional<double> loss(Values outputs, Values targets) override {
     if constexpr (has_objective) {
       return mean_loss(S::objective, Net::output_shape, outputs, targets);
+    } else {
+      return {};
+    }
+  }
+  std::optional<double> own_loss() override {
+    if constexpr (has_own) {
+      double sum = 0;
+      evaluation_.for_each([&](std::string_view name, double value) {
+        for (std::size_t i = 0; i < Net::Graph::nodes.size(); ++i) {
+          if (Net::Graph::nodes[i].kind == Node::Kind::loss && Net::Graph::names[i].view() == name) sum += value;
+        }
+      });
+      return sum;
     } else {
       return {};
     }
@@ -189,7 +211,9 @@ class TypedSolver final : public AnySolver {
 
  private:
   static Values values_of(auto const& samples) { return samples.values; }
+  struct Nothing {};
   S& solver_;
+  [[no_unique_address]] std::conditional_t<has_own, typename Net::Evaluation, Nothing> evaluation_;
   std::unique_ptr<GradientPass<S>> pass_;  // made when first needed
 };
 }  // namespace detail
