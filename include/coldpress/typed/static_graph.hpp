@@ -1,6 +1,7 @@
 // A network type as nodes, names and parameters: everything that the compiler knows about it.
 #pragma once
 
+#include <coldpress/graph/alike.hpp>
 #include <coldpress/typed/sequential.hpp>
 
 namespace coldpress {
@@ -71,18 +72,22 @@ struct StaticGraph {
 
  private:
   using Equals = std::array<int, static_cast<std::size_t>(size)>;
-  /// Among the nodes of one type of layer.
+  /// Among the large nodes of one type of layer.
   template <int kind>
   static constexpr void find_equals(Equals& first) {
     if constexpr (counts.layers[kind] > 1) {
       auto const& layers = detail::stored<kind>(recorded).list;
       if constexpr (!draws_numbers<std::remove_cvref_t<decltype(layers[0])>>) {
+        int differ[detail::most_compared] = {}, different = 0;  // the last that are equal to none before them
         for (int i = inputs; i < size; ++i) {
-          for (int other = inputs; other < i && first[i] == i && recorded.kind[i] == kind; ++other) {
-            if (recorded.kind[other] == kind && first[other] == other && same_shapes(nodes[other], nodes[i]) &&
-                layers[recorded.slot[other]] == layers[recorded.slot[i]])
+          if (recorded.kind[i] != kind || nodes[i].shape.size() < detail::large_group) continue;
+          int const from = freestanding::max(0, different - detail::most_compared);
+          for (int k = from; k < different && first[i] == i; ++k) {
+            int const other = differ[k % detail::most_compared];
+            if (same_shapes(nodes[other], nodes[i]) && layers[recorded.slot[other]] == layers[recorded.slot[i]])
               first[i] = other;
           }
+          if (first[i] == i) differ[different++ % detail::most_compared] = i;
         }
       }
     }
@@ -96,8 +101,8 @@ struct StaticGraph {
   }
 
  public:
-  /// For each node the first that computes the same: whose layer and shapes are equal, and that draws no random
-  /// numbers.
+  /// For each node, the first whose layer and shapes are equal, or itself: a small node, or one whose layer draws
+  /// random numbers.
   static constexpr Equals equals = [] {
     Equals first{};
     for (int i = 0; i < size; ++i) first[static_cast<std::size_t>(i)] = i;

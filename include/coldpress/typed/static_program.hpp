@@ -407,11 +407,10 @@ struct StaticProgram {
       return Alike<first_alike[g]>{{}, g};
     }
   }
-  /// From as many values on, a call and places that are read take no time beside what a group computes.
-  static constexpr Index large = 512;
   static constexpr std::array<int, size> first_alike = [] {
     if constexpr (compiles_variants<Backend>) {
-      return detail::first_alike(planned.groups, planned.plan.groups, planned.nodes, Graph::equals, large);
+      return detail::first_alike(planned.groups, planned.plan.groups, planned.nodes, Graph::equals,
+                                 detail::large_group);
     } else {
       std::array<int, size> none{};
       none.fill(-1);
