@@ -21,7 +21,7 @@ BEGIN {
   limit("Convolution", 256, 1673, 1202)
   limit("OfVolumes", 64, 77, 77)  # both convolutions of volumes
   limit("OfVolumes", 256, 2242, 1424)
-  limit("Rnn", 256, 892, 756)
+  limit("Rnn", 256, 892, 758)
   if (!library) {  # passes of network types
     limit("ForwardOf", 256, 771, 494)
     limit("StepOf", 64, 81, 81)
