@@ -13,7 +13,7 @@ namespace coldpress::command {
 /// What the user says about the run, over what config and checkpoint say.
 struct RunOptions {
   std::string config, resume, data;
-  std::string weights;                 // the file of a network whose weights the run begins with
+  std::string weights;               // the file of a network whose weights the run begins with
   std::vector<std::string> changes;  // of fields of the config
   bool trust_paths = false;
   std::optional<Index> epochs, batch;

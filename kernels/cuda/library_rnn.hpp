@@ -13,8 +13,8 @@ inline RnnTask task_of(Rnn const& layer, Shape const& in, Index batch, bool trai
   return {layer.rnn_type, weights, batch, in.size() / weights.input, layer.output, training};
 }
 /// A library's dropout masks would differ from coldpress's, it propagates gradients through all steps, and its GRUs
-/// apply the reset gate after the product, so layers with dropout, truncation or a reset before are left to kernels, and
-/// so are those that output their state.
+/// apply the reset gate after the product, so layers with dropout, truncation or a reset before are left to kernels,
+/// and so are those that output their state.
 inline bool has_library(Rnn const& layer, RnnTask const& task) {
   bool const drops = layer.dropout_probability > 0 && layer.num_layers > 1;
   return !drops && layer.reset_after && layer.output != RnnOutput::sequence_and_state &&
