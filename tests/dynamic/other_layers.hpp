@@ -30,67 +30,61 @@ inline LayerConfig join(dynamic::LayerType layer, std::vector<Shape> const& shap
   return {"network", graph};
 }
 
-/// The steps of a sample that are the largest in the first of three features.
-inline LayerConfig gathered() {
+/// A network of layers that name their inputs: those that f(add) adds, and one that reads `end`.
+template <class F>
+LayerConfig named(std::string const& end, F f) {
   SequentialConfig graph;
   graph.add_input("data", {6});
   auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
     graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
   };
-  add("first", Linear{12}, {"data"}), add("matrix", Reshape{{4, 3}}, {"first"});
-  add("places", Argmax{.axis = 0}, {"matrix"}), add("flat", Flatten{}, {"places"});
-  add("gathered", Gather{}, {"matrix", "flat"}), add("last", Linear{2}, {"gathered"});
+  f(add);
+  add("last", Linear{2}, {end});
   return {"network", graph};
+}
+
+/// The steps of a sample that are the largest in the first of three features.
+inline LayerConfig gathered() {
+  return named("gathered", [](auto const& add) {
+    add("first", Linear{12}, {"data"}), add("matrix", Reshape{{4, 3}}, {"first"});
+    add("places", Argmax{.axis = 0}, {"matrix"}), add("flat", Flatten{}, {"places"});
+    add("gathered", Gather{}, {"matrix", "flat"});
+  });
 }
 
 /// Sequences of about two steps of three, in both directions.
 inline LayerConfig counted_steps() {
-  SequentialConfig graph;
-  graph.add_input("data", {6});
-  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
-    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
-  };
-  add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
-  add("number", Linear{1}, {"data"}), add("lengths", Power{.shift = 2.3f}, {"number"});
-  add("rnn", Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = DirectionMode::bi_directional},
-      {"steps", "lengths"});
-  add("last", Linear{2}, {"rnn"});
-  return {"network", graph};
+  return named("rnn", [](auto const& add) {
+    add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
+    add("number", Linear{1}, {"data"}), add("lengths", Power{.shift = 2.3f}, {"number"});
+    add("rnn", Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = DirectionMode::bi_directional},
+        {"steps", "lengths"});
+  });
 }
 
 /// A GRU that starts from the last h of an LSTM.
 inline LayerConfig encoder_and_decoder() {
-  SequentialConfig graph;
-  graph.add_input("data", {6});
-  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
-    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
-  };
-  constexpr auto both = DirectionMode::bi_directional;
-  add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
-  add("encoder", Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .output = RnnOutput::layers},
-      {"steps"});
-  add("decoder",
-      Rnn{.hidden_size = 5, .num_layers = 2, .rnn_type = RnnType::gru, .direction_mode = both, .initial_state = true},
-      {"steps", "encoder"});
-  add("last", Linear{2}, {"decoder"});
-  return {"network", graph};
+  return named("decoder", [](auto const& add) {
+    constexpr auto both = DirectionMode::bi_directional;
+    add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
+    add("encoder", Rnn{.hidden_size = 5, .num_layers = 2, .direction_mode = both, .output = RnnOutput::layers},
+        {"steps"});
+    add("decoder",
+        Rnn{.hidden_size = 5, .num_layers = 2, .rnn_type = RnnType::gru, .direction_mode = both, .initial_state = true},
+        {"steps", "encoder"});
+  });
 }
 
 /// An LSTM that goes on from the last h and c of another.
 inline LayerConfig encoder_and_decoder_of_cells() {
-  SequentialConfig graph;
-  graph.add_input("data", {6});
-  auto const add = [&](std::string const& name, dynamic::LayerType layer, std::vector<std::string> inputs) {
-    graph.add_layer(wired({name, std::move(layer)}, std::move(inputs), {name}));
-  };
-  constexpr auto both = DirectionMode::bi_directional;
-  add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
-  add("encoder", Rnn{.hidden_size = 5, .direction_mode = both, .output = RnnOutput::sequence_and_state}, {"steps"});
-  add("last h", Slice{.begin = 3, .end = 4}, {"encoder"}), add("h", Reshape{{10}}, {"last h"});
-  add("last c", Slice{.begin = 4}, {"encoder"}), add("c", Reshape{{10}}, {"last c"});
-  add("decoder", Rnn{.hidden_size = 5, .direction_mode = both, .initial_state = true}, {"steps", "h", "c"});
-  add("last", Linear{2}, {"decoder"});
-  return {"network", graph};
+  return named("decoder", [](auto const& add) {
+    constexpr auto both = DirectionMode::bi_directional;
+    add("first", Linear{12}, {"data"}), add("steps", Reshape{{3, 4}}, {"first"});
+    add("encoder", Rnn{.hidden_size = 5, .direction_mode = both, .output = RnnOutput::sequence_and_state}, {"steps"});
+    add("last h", Slice{.begin = 3, .end = 4}, {"encoder"}), add("h", Reshape{{10}}, {"last h"});
+    add("last c", Slice{.begin = 4}, {"encoder"}), add("c", Reshape{{10}}, {"last c"});
+    add("decoder", Rnn{.hidden_size = 5, .direction_mode = both, .initial_state = true}, {"steps", "h", "c"});
+  });
 }
 
 inline std::vector<LayerConfig> networks_of_other_layers() {

@@ -59,7 +59,7 @@ std::vector<float> input_gradient_of_joined() {
 
 }  // namespace
 
-// The CPU adds gradients where they are computed; Reference adds them in passes of their own.
+// The CPU adds gradients where they are computed, and the reference in separate passes.
 TEST_CASE("an operand that others read has the sum of its gradients on every backend") {
   auto const here = input_gradient_of_joined<DefaultBackend>(), exact = input_gradient_of_joined<Reference<float>>();
   REQUIRE(here.size() == exact.size());
