@@ -2,7 +2,7 @@
 // user's program has by default: -O2, for any CPU of the architecture.
 #include "static_path.hpp"
 
-#include <coldpress/kernels/linked_cpu.hpp>
+#include <coldpress/linked.hpp>
 
 void bench::run_linked(Options const& options) {
   run_static<Dense, coldpress::LinkedCpu>(options);

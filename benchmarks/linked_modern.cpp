@@ -2,6 +2,6 @@
 #include "modern.hpp"
 #include "static_path.hpp"
 
-#include <coldpress/kernels/linked_cpu.hpp>
+#include <coldpress/linked.hpp>
 
 void bench::run_linked_modern(Options const& options) { run_static<Modern, coldpress::LinkedCpu>(options); }

@@ -4,7 +4,7 @@
 #include "../dynamic_path.hpp"
 #include "../static_path.hpp"
 
-#include <coldpress/kernels/linked_cpu.hpp>
+#include <coldpress/linked.hpp>
 
 #include <cstdlib>
 #include <exception>

@@ -75,16 +75,17 @@ constexpr CommonKernels common_kernels() {
           [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
 }
 template <class... Layers, class... Losses>
-constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {
-  return {common_kernels(),          step_kernels<AffineStep<float>>(), step_kernels<AffineStep<Bfloat16>>(),
-          step_kernels<FusedStep>(), step_kernels<RecurrentStep>(),     loss_kernels<Losses>()...,
-          op_kernels<Layers>()...,   join_kernels<Layers>()...,         loop_kernels<Layers>()...};
+constexpr FullTable make_table(TypeList<Layers...>, TypeList<Losses...>) {
+  return {{common_kernels(), step_kernels<AffineStep<float>>(), step_kernels<AffineStep<Bfloat16>>(),
+           step_kernels<FusedStep>(), step_kernels<RecurrentStep>(), loss_kernels<Losses>()..., op_kernels<Layers>()...,
+           join_kernels<Layers>()...},
+          loop_kernels<Layers>()...};
 }
 
 }  // namespace
 
 Table const& table() {
-  static constexpr Table kernels = make_table(BuiltinLayers{}, BuiltinLosses{});
+  static constexpr FullTable kernels = make_table(BuiltinLayers{}, BuiltinLosses{});
   return kernels;
 }
 

@@ -96,15 +96,16 @@ constexpr CommonTrainingKernels common_kernels() {
       }};
 }
 template <class... Layers, class... Optimizers>
-constexpr TrainingTable make_table(TypeList<Layers...>, TypeList<Optimizers...>) {
-  return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()...,
-          join_gradient_kernels<Layers>()..., loop_kernels<Layers>()...};
+constexpr FullTrainingTable make_table(TypeList<Layers...>, TypeList<Optimizers...>) {
+  return {{common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()...,
+           join_gradient_kernels<Layers>()...},
+          loop_kernels<Layers>()...};
 }
 
 }  // namespace
 
 TrainingTable const& training_table() {
-  static constexpr TrainingTable kernels = make_table(BuiltinLayers{}, BuiltinOptimizers{});
+  static constexpr FullTrainingTable kernels = make_table(BuiltinLayers{}, BuiltinOptimizers{});
   return kernels;
 }
 

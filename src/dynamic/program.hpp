@@ -170,6 +170,12 @@ class Program : public NumberedGroups<Program> {
   void loss(int g, F f) const {
     visit_some<Measuring>(layers_[static_cast<std::size_t>(group(g).loss)], f);
   }
+  Normalization normalization(int g) const {
+    Normalization kind = Normalization::none;
+    head(
+        g, [&](auto const& layer) { kind = LayerTraits<std::remove_cvref_t<decltype(layer)>>::normalization; }, [] {});
+    return kind;
+  }
   template <class F>
   void statistic(int g, F f) const {
     if (group(g).statistic < 0) return;

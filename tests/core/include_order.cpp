@@ -38,6 +38,7 @@ std::map<std::string, std::string> const umbrellas = {
     {"threads.hpp", "core"},    {"dynamic.hpp", "dynamic"}, {"persist.hpp", "persist"},
     {"train.hpp", "train"},     {"cuda.hpp", "cuda"},       {"xtensor.hpp", "typed"},
     {"stream.hpp", "typed"},    {"testing.hpp", "testing"}, {"distributed.hpp", "distributed"},
+    {"linked.hpp", "typed"},
 };
 
 std::string folder_of(Path const& header) {

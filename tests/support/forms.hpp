@@ -6,7 +6,7 @@
 #include "support/catch.hpp"
 #include "support/random.hpp"
 
-#include <coldpress/kernels/linked_cpu.hpp>
+#include <coldpress/linked.hpp>
 #include <coldpress/testing.hpp>
 
 #include <memory>

@@ -17,6 +17,13 @@ constexpr void for_each_type(TypeList<Types...>, F f) {
   (f.template operator()<Types>(), ...);
 }
 
+namespace detail {
+template <class... Types>
+constexpr int size_of(TypeList<Types...>) {
+  return sizeof...(Types);
+}
+}  // namespace detail
+
 /// The position of a type in the list, or -1.
 template <class T, class... Types>
 constexpr int index_of(TypeList<Types...>) {

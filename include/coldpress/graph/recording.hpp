@@ -18,11 +18,6 @@ struct Counts {
   int layers[types > 0 ? types : 1] = {};
 };
 
-template <class... Layers>
-constexpr int size_of(TypeList<Layers...>) {
-  return sizeof...(Layers);
-}
-
 /// The first run, which computes shapes and counts parts.
 template <class List>
 struct Counter {

@@ -12,8 +12,11 @@
 namespace coldpress {
 
 namespace cpu {
-template <class Kernels, class Table>
-constexpr bool has = std::is_base_of_v<Kernels, Table>;
+/// The same for the sink of a gradient.
+template <class Sink>
+constexpr bool is_builtin_sink = std::is_same_v<Sink, GradientSink<float>>;
+template <class Optimizer>
+constexpr bool is_builtin_sink<UpdateSink<Optimizer, float>> = is_builtin<Optimizer, BuiltinOptimizers>;
 }  // namespace cpu
 
 struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
@@ -21,7 +24,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   static constexpr bool linked = true;
   template <class Optimizer>
   static constexpr bool fuses_update =
-      TableCpu::fuses_update<Optimizer>&& cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
+      TableCpu::fuses_update<Optimizer>&& cpu::is_builtin<Optimizer, BuiltinOptimizers>;
 
   /// Looks up the kernels. The training kernels are linked into the program only if link<true> is called somewhere.
   template <bool trains>
@@ -37,7 +40,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
     if constexpr (std::is_same_v<L, Rnn>) {
       return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
     } else {
-      if constexpr (!cpu::has<cpu::OpKernels<L>, cpu::Table>) return 0;
+      if constexpr (!cpu::is_builtin<L, BuiltinLayers>) return 0;
       return LayerTraits<L>::fuses ? 1 : LayerTraits<L>::normalizes ? 2 : 0;
     }
   }
@@ -72,7 +75,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   // program's instruction set.
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, cpu::In x, cpu::Out y, cpu::In target, cpu::Out dx) const {
-    if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {
+    if constexpr (cpu::is_builtin<LossType, BuiltinLosses>) {
       return TableCpu::loss(loss, kind, x, y, target, dx);
     } else {
       return compiled_in().loss(loss, kind, x, y, target, dx);
@@ -80,7 +83,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   }
   template <class LossType>
   void loss_target_gradient(LossType const& loss, cpu::In y, cpu::In target, cpu::Out dt) const {
-    if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {
+    if constexpr (cpu::is_builtin<LossType, BuiltinLosses>) {
       TableCpu::loss_target_gradient(loss, y, target, dt);
     } else {
       compiled_in().loss_target_gradient(loss, y, target, dt);
@@ -89,7 +92,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   template <class L>
   void join_gradient(L const& layer, bool second, cpu::In dy, cpu::In a, cpu::In b, cpu::Out dx,
                      Derivative<ErasedChain, float> const& derivative) const {
-    if constexpr (cpu::has<cpu::JoinGradientKernels<L>, cpu::TrainingTable>) {
+    if constexpr (cpu::is_builtin<L, BuiltinLayers>) {
       TableCpu::join_gradient(layer, second, dy, a, b, dx, derivative);
     } else {
       compiled_in().join_gradient(layer, second, dy, a, b, dx, derivative);
@@ -97,7 +100,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   }
   template <class Sink>
   void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
-    if constexpr (cpu::has<cpu::ApplyGradientKernels<Sink>, cpu::TrainingTable>) {
+    if constexpr (cpu::is_builtin_sink<Sink>) {
       TableCpu::apply_gradient(gradient, size, sink);
     } else {
       compiled_in().apply_gradient(gradient, size, sink);
@@ -105,7 +108,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   }
   template <class L>
   ErasedOp erased() const {
-    if constexpr (cpu::has<cpu::OpKernels<L>, cpu::Table>) {
+    if constexpr (cpu::is_builtin<L, BuiltinLayers>) {
       return TableCpu::erased<L>();
     } else {
       return cpu::erased_op_of<cpu::Vector, L>();
@@ -113,7 +116,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   }
   template <class L>
   ErasedJoin erased_join() const {
-    if constexpr (cpu::has<cpu::JoinKernels<L>, cpu::Table>) {
+    if constexpr (cpu::is_builtin<L, BuiltinLayers>) {
       return TableCpu::erased_join<L>();
     } else {
       return cpu::erased_join_of<cpu::Vector, L>();

@@ -109,16 +109,20 @@ struct BasicTable<TypeList<Layers...>, TypeList<Losses...>> : CommonKernels,
                                                               StepKernels<RecurrentStep>,
                                                               LossKernels<Losses>...,
                                                               OpKernels<Layers>...,
-                                                              JoinKernels<Layers>...,
-                                                              LoopKernels<Layers>... {};
+                                                              JoinKernels<Layers>... {};
 template <class Layers, class Optimizers>
 struct BasicTrainingTable;
 template <class... Layers, class... Optimizers>
 struct BasicTrainingTable<TypeList<Layers...>, TypeList<Optimizers...>> : CommonTrainingKernels,
                                                                           SinkKernels<GradientSink<float>>,
                                                                           OptimizerKernels<Optimizers>...,
-                                                                          JoinGradientKernels<Layers>...,
-                                                                          LoopTrainingKernels<Layers>... {};
+                                                                          JoinGradientKernels<Layers>... {};
+/// A table with the kernels of layers that compute in loops. It is apart because the types of all their passes take the
+/// compiler long, and programs see them only where they call such a kernel.
+template <class Table, template <class> class Kernels, class Layers>
+struct TableWithLoops;
+template <class Table, template <class> class Kernels, class... Layers>
+struct TableWithLoops<Table, Kernels, TypeList<Layers...>> : Table, Kernels<Layers>... {};
 
 /// Blocks of a stream's steps.
 struct StreamTable : StepKernels<FusedBlock>, StepKernels<SignalMap<>>, StepKernels<SignalRecurrence<>> {};
@@ -126,5 +130,22 @@ struct StreamTable : StepKernels<FusedBlock>, StepKernels<SignalMap<>>, StepKern
 using Table = BasicTable<BuiltinLayers::Plain, BuiltinLosses::Plain>;
 /// Backward passes and updates.
 using TrainingTable = BasicTrainingTable<BuiltinLayers::Plain, BuiltinOptimizers>;
+
+template <class L>
+using Loops = LoopKernels<L>;
+template <class L>
+using TrainingLoops = LoopTrainingKernels<L>;
+using FullTable = TableWithLoops<Table, Loops, BuiltinLayers::Plain>;
+using FullTrainingTable = TableWithLoops<TrainingTable, TrainingLoops, BuiltinLayers::Plain>;
+/// The kernels of a layer that computes in loops. Every table is part of a full one, `Full`, which is a parameter so
+/// that the compiler looks at it only where this is called.
+template <class L, class Full = FullTable>
+LoopKernels<L> const& loops_of(Table const& table) {
+  return static_cast<Full const&>(table);
+}
+template <class L, class Full = FullTrainingTable>
+LoopTrainingKernels<L> const& loops_of(TrainingTable const& table) {
+  return static_cast<Full const&>(table);
+}
 
 }  // namespace coldpress::cpu

@@ -18,6 +18,10 @@ struct ForConfigs {
   using Tape = BasicTape<true>;
 };
 
+/// Whether the tables have kernels for a layer, a loss or an optimizer: those of the lists.
+template <class T, class List>
+constexpr bool is_builtin = index_of<T>(List{}) >= 0;
+
 /// The primitives that make calls which a tape may record, or record them. `Networks` is ForTypes or ForConfigs. They
 /// take the compiler long, so their definitions are in kernels/cpu/recorded_cpu.hpp and compiled once for all programs.
 template <class Networks>
@@ -171,31 +175,29 @@ struct TableCpu : RecordedCpu<Networks> {
   double squared_norm(float const* values, Index size) const { return training->squared_norm(values, size, *this); }
   // Layers that compute in loops.
   template <class L>
-  static constexpr bool has_loops = LayerTraits<L>::loops&& std::is_base_of_v<LoopKernels<L, true>, Table>;
+  static constexpr bool has_loops = LayerTraits<L>::loops&& is_builtin<L, BuiltinLayers>;
   template <class L, class Pass>
   void forward(L const& layer, Pass const& pass) const {
-    static_cast<LoopKernels<L> const&>(*table).forward(layer, loop_pass<L>(pass), *this);
+    loops_of<L>(*table).forward(layer, loop_pass<L>(pass), *this);
   }
   template <class L, class Pass>
   void backward(L const& layer, Pass const& pass) const {
-    LoopTrainingKernels<L> const& kernels = *training;
-    if (kernels.backward) kernels.backward(layer, loop_gradient_pass<L>(pass), *this);
+    auto const kernel = loops_of<L>(*training).backward;
+    if (kernel) kernel(layer, loop_gradient_pass<L>(pass), *this);
   }
   template <class L, class Pass>
   void backward_input(L const& layer, Pass const& pass) const {
-    LoopTrainingKernels<L> const& kernels = *training;
-    kernels.backward_input(layer, loop_gradient_pass<L>(pass), *this);
+    loops_of<L>(*training).backward_input(layer, loop_gradient_pass<L>(pass), *this);
   }
   template <class L, class Pass>
   void backward_parameters(L const& layer, Pass const& pass) const {
-    LoopTrainingKernels<L> const& kernels = *training;
     auto const sinks = loop_sinks<L>(pass.sinks);
     using Sink = typename decltype(sinks)::value_type;
     auto all = loop_gradient_pass<L>(pass);
     for (std::size_t i = 0; i < sinks.size(); ++i) {
       all.sinks[i] = ErasedSink::of(sinks[i], static_cast<ApplyGradientKernels<Sink> const&>(*training));
     }
-    kernels.backward_parameters(layer, all, *this);
+    loops_of<L>(*training).backward_parameters(layer, all, *this);
   }
   template <class L>
   ErasedOp erased() const {

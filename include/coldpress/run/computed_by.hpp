@@ -33,38 +33,13 @@ constexpr void once_meanwhile(Backend const& backend, F f) {
   }
 }
 
-/// A layer's functions for passes in which nothing is a constant. They are compiled once for all groups; for the
-/// layers of kernels/linked_layers.hpp, once for all programs.
+/// A layer's forward pass where nothing in it is a constant: it is compiled once for all groups of a program.
 template <class Backend, class L, class Pass>
 struct ForwardOfAny {
-  static void forward(Backend const& backend, L const& layer, Pass const& pass);
+  __attribute__((noinline)) static void forward(Backend const& backend, L const& layer, Pass const& pass) {
+    layer.forward(backend, pass);
+  }
 };
-template <class Backend, class L, class Pass>
-struct BackwardOfAny {
-  static constexpr bool prepares = requires(Backend const& backend, L const& layer, Pass const& pass) {
-    layer.backward(backend, pass);
-  };
-  static void backward(Backend const& backend, L const& layer, Pass const& pass);
-  static void backward_input(Backend const& backend, L const& layer, Pass const& pass);
-  static void backward_parameters(Backend const& backend, L const& layer, Pass const& pass);
-};
-template <class Backend, class L, class Pass>
-__attribute__((noinline)) void ForwardOfAny<Backend, L, Pass>::forward(Backend const& backend, L const& layer,
-                                                                       Pass const& pass) {
-  layer.forward(backend, pass);
-}
-template <class Backend, class L, class Pass>
-void BackwardOfAny<Backend, L, Pass>::backward(Backend const& backend, L const& layer, Pass const& pass) {
-  if constexpr (prepares) layer.backward(backend, pass);
-}
-template <class Backend, class L, class Pass>
-void BackwardOfAny<Backend, L, Pass>::backward_input(Backend const& backend, L const& layer, Pass const& pass) {
-  layer.backward_input(backend, pass);
-}
-template <class Backend, class L, class Pass>
-void BackwardOfAny<Backend, L, Pass>::backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
-  if constexpr (has_parameters<L>) layer.backward_parameters(backend, pass);
-}
 
 }  // namespace detail
 
@@ -86,9 +61,6 @@ struct ComputedBy {
   static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.backward(layer, pass);
-    } else if constexpr (is_linked<Backend>) {
-      using Functions = detail::BackwardOfAny<Backend, L, Pass>;
-      if constexpr (Functions::prepares) Functions::backward(backend, layer, pass);
     } else if constexpr (requires { layer.backward(backend, pass); }) {
       layer.backward(backend, pass);
     }
@@ -97,8 +69,6 @@ struct ComputedBy {
   static constexpr void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.backward_input(layer, pass);
-    } else if constexpr (is_linked<Backend>) {
-      detail::BackwardOfAny<Backend, L, Pass>::backward_input(backend, layer, pass);
     } else {
       layer.backward_input(backend, pass);
     }
@@ -107,8 +77,6 @@ struct ComputedBy {
   static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (whole || has_loops<Backend, L>) {
       backend.backward_parameters(layer, pass);
-    } else if constexpr (is_linked<Backend>) {
-      detail::BackwardOfAny<Backend, L, Pass>::backward_parameters(backend, layer, pass);
     } else {
       layer.backward_parameters(backend, pass);
     }

@@ -75,13 +75,22 @@ constexpr void gather(Run const& run, double* sums, T mean) {
 }
 }  // namespace detail
 
+namespace detail {
+/// Lets the statistic that is group g observe the samples.
+template <class Run, class Statistic, class G>
+constexpr void observe_group(Run const& run, Statistic const& statistic, Shapes in, G g, double* sums) {
+  ComputedIn<Run>::observe(run.backend, statistic, in, run.values(g), run.batch, sums);
+}
+}  // namespace detail
+
 /// Lets the statistics observe the samples.
 template <class Run>
 constexpr void observe(Run const& run) {
+  using detail::observe_group;  // a program may have overloads, for its own type of layer
   run.program.for_each_group([&](auto g) {
     run.program.statistic(g, [&](auto const& statistic, Shapes in) {
       double* const sums = run.sums_of(run.program.group(g).statistic);
-      if (sums) detail::ComputedIn<Run>::observe(run.backend, statistic, in, run.values(g), run.batch, sums);
+      if (sums) observe_group(run, statistic, in, g, sums);
     });
   });
 }
@@ -97,41 +106,43 @@ constexpr bool is_block_of = is_step_block<std::remove_cvref_t<decltype(Run::bat
 template <class Run, class L>
 constexpr bool takes_values = !is_block_of<Run> || (has_signals<decltype(Run::backend)> && LayerTraits<L>::signals);
 
-/// Computes the value of one group, or a phase of it. It is inlined down to the kernels, since passing arguments
-/// through memory would take longer than a small layer.
+/// Computes the layer at the head of a group, or a phase of it, and what follows it in the group. It is inlined down to
+/// the kernels, since passing arguments through memory would take longer than a small layer.
+template <class Run, class L, class G, class Y, class PostOps, class Stage>
+__attribute__((always_inline)) constexpr void forward_head(Run const& run, L const& layer, G g, Y y,
+                                                           PostOps const& post_ops,
+                                                           [[maybe_unused]] Stage const& stage) {
+  if constexpr (takes_values<Run, L>) {
+    auto const pass = run.template forward_pass<L>(g, y, post_ops);
+    using Backend = decltype(run.backend);
+    if constexpr (Stage::in_part && has_totals<L>) {
+      ComputedIn<Run>::forward(run.backend, layer, staged<L>(stage, Index{g}, pass));
+      if (!stage.ends(Index{g})) return;
+    } else if constexpr (takes_layers<Backend> || has_loops<Backend, L> || Run::template maps_images<G>) {
+      ComputedIn<Run>::forward(run.backend, layer, pass);
+    } else {
+      layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %
+    }
+    if constexpr (!LayerTraits<L>::fuses && !PostOps::nothing) {
+      // An argument of its own, since clang otherwise looks for map() where this branch is discarded, too.
+      auto const map = [&](auto& backend) __attribute__((always_inline)) { backend.map(y, y, post_ops); };
+      if (!post_ops.empty()) map(run.backend);
+    }
+  } else {
+    forward_by_steps<L>(run, g);
+  }
+}
+
+/// Computes the value of one group, or a phase of it.
 template <class Run, class G, class Stage = WholePass>
-__attribute__((always_inline)) constexpr void forward_group(Run const& run, G g,
-                                                            [[maybe_unused]] Stage const& stage = {}) {
+__attribute__((always_inline)) constexpr void forward_group(Run const& run, G g, Stage const& stage = {}) {
   auto const y = run.value(g);
   auto const post_ops = run.post_ops(g);
   if constexpr (is_block_of<Run>) {
     if (run.batch.by_steps[Index{g}]) return forward_by_steps<void>(run, g);
   }
   run.program.head(
-      g,
-      [&](auto const& layer) __attribute__((always_inline)) {
-        using L = std::remove_cvref_t<decltype(layer)>;
-        if constexpr (takes_values<Run, L>) {
-          auto const pass = run.template forward_pass<L>(g, y, post_ops);
-          using Backend = decltype(run.backend);
-          if constexpr (Stage::in_part && has_totals<L>) {
-            ComputedIn<Run>::forward(run.backend, layer, staged<L>(stage, Index{g}, pass));
-            if (!stage.ends(Index{g})) return;
-          } else if constexpr (takes_layers<Backend> || is_linked<Backend> || has_loops<Backend, L> ||
-                               Run::template maps_images<G>) {
-            ComputedIn<Run>::forward(run.backend, layer, pass);
-          } else {
-            layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %
-          }
-          if constexpr (!LayerTraits<L>::fuses && !std::remove_cvref_t<decltype(post_ops)>::nothing) {
-            // An argument of its own, since clang otherwise looks for map() where this branch is discarded, too.
-            auto const map = [&](auto& backend) __attribute__((always_inline)) { backend.map(y, y, post_ops); };
-            if (!post_ops.empty()) map(run.backend);
-          }
-        } else {
-          forward_by_steps<L>(run, g);
-        }
-      },
+      g, [&](auto const& layer) __attribute__((always_inline)) { forward_head(run, layer, g, y, post_ops, stage); },
       [&] {
         if constexpr (!is_block_of<Run> || has_signals<decltype(run.backend)>)
           run.backend.map(run.value(run.program.input(g, run.first_edge)), y, post_ops);
@@ -181,59 +192,66 @@ __attribute__((always_inline)) constexpr void forward(Run const& run, Stage cons
   });
 }
 
+namespace detail {
+/// Computes the mean of the loss at the end of a group, and its gradients with respect to what it compares.
+template <class Run, class L, class G, class T = typename Run::T>
+constexpr T loss_gradient(Run const& run, L const& any_shape, G g) {
+  using Second = std::integral_constant<int, 1>;
+  auto const x = run.value(run.program.input(g, run.first_edge));
+  auto const t = run.value(run.program.input(g, Second{}));
+  auto const dx = run.target(g, run.first_edge);
+  Shape const in = run.program.loss_input(g);
+  L const loss = loss_for(any_shape, in);
+  Rows<T> dt{};
+  where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });
+  auto const compare = [&](auto kind, auto y) {
+    T mean{};
+    if constexpr (ElementLoss<L>) {
+      mean = run.backend.loss(loss, kind, x, y, t, dx);
+      if constexpr (has_target_gradient<L>) {
+        if (dt.data) run.backend.loss_target_gradient(loss, Rows<T>(y), Rows<T>(t), dt);
+      }
+    } else if constexpr (std::is_same_v<decltype(kind), NoNormalization>) {
+      mean = sample_losses_by(run.backend, loss, in, y, t, dx, dt);
+    } else {
+      run.backend.normalize(kind, x, y);
+      mean = sample_losses_by(run.backend, loss, in, y, t, dx, dt);
+      run.backend.normalize_gradient(kind, y, dx, dx);
+    }
+    return mean;
+  };
+  auto const kind = run.program.normalization(g);
+  T const mean = [&] {
+    if constexpr (std::is_same_v<decltype(kind), NoNormalization const>) {
+      return compare(kind, x);
+    } else {
+      return kind == Normalization::none ? compare(NoNormalization{}, x) : compare(kind, run.value(g));
+    }
+  }();
+  for_each_passed(run, g, [&](auto k) {
+    auto const rows = run.target(g, k);
+    auto const derivative = run.target_derivative(g, k);
+    // With a SampleLoss this is done even without a chain, because the padding beyond the columns is not yet zero.
+    if constexpr (SampleLoss<L> || !std::remove_cvref_t<decltype(derivative)>::nothing) {
+      if (SampleLoss<L> || !derivative.empty()) run.backend.map_gradient(rows, rows, derivative);
+    }
+    run.add(g, k);
+  });
+  return mean;
+}
+}  // namespace detail
+
 /// Computes the losses of the minibatch, the gradients of their sums with respect to what they compare, and then the
 /// statistics. Calls each(g, mean) with the mean of each loss, and returns the sum of the means.
 template <class Run, class Each, class T = typename Run::T>
 constexpr T loss_and_gradient(Run const& run, Each each) {
-  using Second = std::integral_constant<int, 1>;
+  using detail::loss_gradient;
   T total{};
   run.program.for_each_group([&](auto g) {
-    if (run.program.group(g).loss < 0) return;
-    run.program.loss(g, [&](auto const& any_shape) {
-      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // numbers: no table of groups
-      using L = std::remove_cvref_t<decltype(any_shape)>;
-      auto const x = run.value(run.program.input(g, run.first_edge));
-      auto const t = run.value(run.program.input(g, Second{}));
-      auto const dx = run.target(g, run.first_edge);
-      Shape const in = run.program.loss_input(g);
-      L const loss = loss_for(any_shape, in);
-      T mean{};
-      Rows<T> dt{};
-      detail::where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });
-      run.program.head(
-          g,
-          [&](auto const& layer) {
-            using Head = LayerTraits<std::remove_cvref_t<decltype(layer)>>;
-            if constexpr (Head::normalizes) {
-              if constexpr (ElementLoss<L>) {
-                mean = run.backend.loss(loss, Head::normalization, x, run.value(g), t, dx);
-              } else {
-                run.backend.normalize(Head::normalization, x, run.value(g));
-                mean = detail::sample_losses_by(run.backend, loss, in, run.value(g), t, dx, dt);
-                run.backend.normalize_gradient(Head::normalization, run.value(g), dx, dx);
-              }
-            }
-          },
-          [&] {
-            if constexpr (ElementLoss<L>) {
-              mean = run.backend.loss(loss, Normalization::none, x, x, t, dx);
-            } else {
-              mean = detail::sample_losses_by(run.backend, loss, in, x, t, dx, dt);
-            }
-          });
-      if constexpr (ElementLoss<L> && has_target_gradient<L>) {
-        if (dt.data)
-          run.backend.loss_target_gradient(loss, head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
-      }
-      detail::for_each_passed(run, g, [&](auto k) {
-        auto const rows = run.target(g, k);
-        auto const derivative = run.target_derivative(g, k);
-        // With a SampleLoss this is done even without a chain, because the padding beyond the columns is not yet zero.
-        if constexpr (SampleLoss<L> || !std::remove_cvref_t<decltype(derivative)>::nothing) {
-          if (SampleLoss<L> || !derivative.empty()) run.backend.map_gradient(rows, rows, derivative);
-        }
-        run.add(g, k);
-      });
+    auto const node = run.program.group(g).loss;  // a number: no table of groups
+    if (node < 0) return;
+    run.program.loss(g, [&](auto const& loss) {
+      T const mean = loss_gradient(run, loss, g);
       each(g, mean);
       total += mean;
       if (double* const sums = run.sums_of(node)) detail::gather(run, sums, mean);
@@ -264,7 +282,8 @@ namespace detail {
 template <class Run, class L, class G, class Sinks, class Stage>
 constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass, Stage const& stage) {
   bool const inputs = pass != Pass::parameters;
-  auto const all = staged<L>(stage, Index{g}, run.template backward_pass<L>(g, sinks));
+  auto const own = sinks_of<L>(sinks, run.program.slots(g));
+  auto const all = staged<L>(stage, Index{g}, run.template backward_pass<L>(g, own));
   using Computed = ComputedIn<Run>;
   auto const parameters = [&] {
     if constexpr (has_parameters<L>) {
@@ -312,6 +331,7 @@ struct NothingMore {
 template <class Run, class Sinks, class Passed = detail::NothingMore, class Stage = WholePass>
 constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both, Passed const& passed = {},
                         Stage const& stage = {}) {
+  using detail::head_gradient, detail::join_gradient;
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient || !stage.has(Index{g})) return;
@@ -319,11 +339,7 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
       if (pass != Pass::parameters) detail::for_each_passed(run, g, f);
     };
     run.program.head(
-        g,
-        [&](auto const& layer) {
-          using L = std::remove_cvref_t<decltype(layer)>;
-          detail::head_gradient(run, layer, g, detail::sinks_of<L>(sinks, run.program.slots(g)), pass, stage);
-        },
+        g, [&](auto const& layer) { head_gradient(run, layer, g, sinks, pass, stage); },
         [&] {
           if (group.join >= 0) return;
           each_passed([&](auto k) {
@@ -340,7 +356,7 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
           each_passed([&](auto k) {
             if (group.head >= 0 && k != group.side) return;
             detail::unless_shared(run, g, k, [&] {
-              detail::join_gradient(run, layer, g, k);
+              join_gradient(run, layer, g, k);
               run.add(g, k);
             });
           });

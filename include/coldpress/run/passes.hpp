@@ -34,9 +34,8 @@ struct BackwardOf {
   static constexpr std::string_view name = "backward";
   template <class Run, class T, std::size_t n>
   constexpr void operator()(Run const& run, std::array<T const*, n> const& outputs, T* gradients) const {
-    using Program = std::remove_cvref_t<decltype(run.program)>;
     [&]<int... k>(std::integer_sequence<int, k...>) {
-      (seed_gradient(run, Program::output(std::integral_constant<int, k>{}), outputs[k]), ...);
+      (seed_gradient(run, run.program.output(std::integral_constant<int, k>{}), outputs[k]), ...);
     }
     (std::make_integer_sequence<int, static_cast<int>(n)>{});
     backward(run, GradientSinks<T>{{gradients}, run.program.slots()});

@@ -3,12 +3,16 @@
 
 // Passes are in run/run.hpp and run/execute.hpp. There are three programs. The numbers and flags of StaticProgram
 // are types (std::integral_constant), so that the compiler knows them; LinkedProgram and dynamic::Program return
-// run-time values. DeviceProgram is a StaticProgram without tables.
+// run-time values. DeviceProgram is a StaticProgram without tables. The layers of a LinkedProgram are of one type,
+// detail::LinkedLayer, for which the functions of run/execute.hpp that are given a layer have overloads.
 
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/plan.hpp>
 
 namespace coldpress {
+
+/// What a StaticProgram says of a group whose loss compares values that no softmax has made.
+using NoNormalization = std::integral_constant<Normalization, Normalization::none>;
 
 namespace detail {
 /// Stands for the functions that a program calls back.
@@ -66,6 +70,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
   bool{p.pooled_last(g)};                                  // whether the pooling comes after the chain
   p.join(g, f, f);                                         // calls some(layer) with its join, or none()
   p.loss(g, f);                                            // calls f(loss) if it ends in a loss
+  Normalization{p.normalization(g)};                       // how the head makes what the loss compares; none: no head
   { p.loss_input(g) } -> std::same_as<Shape>;              // the shape of the values that the loss compares
   p.statistic(g, f);                                       // calls f(statistic, shapes) if it is a statistic
 

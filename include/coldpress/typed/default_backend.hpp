@@ -13,7 +13,7 @@ using DefaultBackend = Cpu;
 }
 }  // namespace coldpress
 #elif defined COLDPRESS_LINKED_KERNELS
-#include <coldpress/kernels/linked_layers.hpp>
+#include <coldpress/typed/tabled_program.hpp>
 #define COLDPRESS_KERNELS kernels_linked
 namespace coldpress::inline kernels_linked {
 using DefaultBackend = LinkedCpu;

@@ -13,7 +13,7 @@
 #include <coldpress/typed/constant_weights.hpp>
 #include <coldpress/typed/default_backend.hpp>
 #include <coldpress/typed/diagnosis.hpp>
-#include <coldpress/typed/linked_program.hpp>
+#include <coldpress/typed/program_of.hpp>
 
 namespace coldpress {
 
@@ -347,9 +347,9 @@ class Network {
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
     if constexpr (requires { backend.executor; }) workspace.attach(backend);
     Program::lend_workers(backend);
-    Program const& program = workspace.program(backend, seed_);
+    auto const& program = workspace.program(backend, seed_);
     using Carried = std::conditional_t<streams || !compiles_variants<Backend>, T*, std::nullptr_t>;
-    Run<Program, Backend, std::remove_const_t<decltype(batch)>, Carried> run{
+    Run<std::remove_cvref_t<decltype(program)>, Backend, std::remove_const_t<decltype(batch)>, Carried> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
     for (std::size_t k = 0; k < freestanding::min<std::size_t>(n, Program::inputs_capacity); ++k)
       run.inputs[k] = workspace.buffers_.bring(samples[k], k);

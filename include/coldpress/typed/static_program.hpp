@@ -361,6 +361,16 @@ struct StaticProgram {
       f(layer<node>());
     }
   }
+  template <int g>
+  static constexpr auto normalization(Number<g>) {
+    constexpr int head = planned.groups[g].head;
+    if constexpr (head < 0) {
+      return NoNormalization{};
+    } else {
+      using L = std::remove_cvref_t<decltype(layer<head>())>;
+      return std::integral_constant<Normalization, LayerTraits<L>::normalization>{};
+    }
+  }
   template <int g, class F>
   static constexpr void statistic(Number<g>, F f) {
     if constexpr (group(g).statistic >= 0)

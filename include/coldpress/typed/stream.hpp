@@ -6,6 +6,10 @@
 #include <coldpress/run/step_stream.hpp>
 #include <coldpress/typed/network.hpp>
 
+#if defined COLDPRESS_LINKED_KERNELS && !defined __CUDACC__
+#include <coldpress/kernels/linked_streams.hpp>
+#endif
+
 namespace coldpress {
 inline namespace COLDPRESS_KERNELS {
 
@@ -40,12 +44,20 @@ class Stream : public BasicStream<typename Net::T> {
 
     explicit Prepared(Net const& network) {
       if constexpr (is_linked<Backend>) {
-        backend.template link<false>();
+        program.template prepare<true>(backend, network.seed());
         backend.link_streams();
-        program.prepare(backend, network.seed());
+      }
+    }
+    /// The program of the passes.
+    auto const& passes() const {
+      if constexpr (is_linked<Backend>) {
+        return program.passes();
+      } else {
+        return program;
       }
     }
   };
+  using Executed = std::remove_cvref_t<decltype(std::declval<Prepared const&>().passes())>;
   static constexpr auto outputs_of_step = [] {
     std::array<Shape, static_cast<std::size_t>(Net::output_count)> all{};
     for (int k = 0; k < Net::output_count; ++k) all[static_cast<std::size_t>(k)] = Net::shape_of_output(k);
@@ -57,7 +69,7 @@ class Stream : public BasicStream<typename Net::T> {
    public:
     Passes(Net const& network, Index most)
         : Prepared(network),
-          Base(this->program, {this->backend}, network.parameters().data(), network.seed(),
+          Base(this->passes(), {this->backend}, network.parameters().data(), network.seed(),
                {Net::inputs.shapes, static_cast<std::size_t>(Net::input_count)}, outputs_of_step, Program::scratch_size,
                detail::plan_stream<Backend>(this->program, Net::input_count), most),
           network_(network),
@@ -69,8 +81,8 @@ class Stream : public BasicStream<typename Net::T> {
     Index most_;
   };
   static std::unique_ptr<StreamPasses<T>> passes(Net const& network, Index most) {
-    if (most == 1) return std::make_unique<Passes<StepStream<Program, Backend>>>(network, most);
-    return std::make_unique<Passes<BlockStream<Program, BlockBackend<Backend>>>>(network, most);
+    if (most == 1) return std::make_unique<Passes<StepStream<Executed, Backend>>>(network, most);
+    return std::make_unique<Passes<BlockStream<Executed, BlockBackend<Backend>>>>(network, most);
   }
 };
 

@@ -64,18 +64,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       context.executor = executor_;
     }
   }
-  /// The program of its passes. A backend with linked kernels finds the kernels here.
-  Program const& program(Backend& backend, std::uint64_t seed) {
-    if constexpr (is_linked<Backend>) {
-      backend.template link<Program::trains>();
-      program_.prepare(backend, seed);
-      return program_;
-    } else {
-      static_cast<void>(backend), static_cast<void>(seed);
-      static constexpr Program constant{};
-      return constant;
-    }
-  }
+  /// The program of its passes.
+  auto const& program(Backend& backend, std::uint64_t seed) { return prepared(program_, backend, seed); }
   /// Remembers where the outputs of a run are, and returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {

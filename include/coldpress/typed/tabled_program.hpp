@@ -1,67 +1,57 @@
-// The program of a network type with precompiled kernels: the plan that the compiler makes, in tables.
+// The program of a network type with linked kernels: the plan that the compiler makes, as tables for a LinkedProgram.
 #pragma once
 
-// The executor is compiled once per type of layer and not once per layer, and it passes numbers to kernels. One more
-// layer therefore costs the compiler next to nothing.
+// Passes are compiled with the kernels, and read numbers where those of a StaticProgram have constants. One more layer
+// therefore costs the compiler next to nothing.
 
-#include <coldpress/run/numbered_groups.hpp>
-#include <coldpress/typed/static_program.hpp>
+#include <coldpress/kernels/linked_layers.hpp>
+#include <coldpress/typed/program_of.hpp>
 
 namespace coldpress {
 
-/// A backend that is ready to compute outside of a network's passes.
-template <class Backend>
-Backend ready() {
-  Backend backend{};
-  if constexpr (is_linked<Backend>) backend.template link<true>();
-  return backend;
-}
-
-template <class Graph, class Backend, PlanOptions options, auto loss_value = OwnLosses{}>
-class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
-                      public NumberedGroups<LinkedProgram<Graph, Backend, options, loss_value>> {
+template <class Graph, class Backend, PlanOptions options, auto loss_value>
+class TabledProgram : public StaticProgram<Graph, Backend, options, loss_value>,
+                      public NumberedGroups<TabledProgram<Graph, Backend, options, loss_value>> {
   using Constants = StaticProgram<Graph, Backend, options, loss_value>;
-  using Numbers = NumberedGroups<LinkedProgram>;
+  using Numbers = NumberedGroups<TabledProgram>;
   using Types = typename Graph::Types;
   static constexpr int groups = Constants::planned.plan.groups;
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  /// The groups of the outputs.
+  static constexpr auto outputs = [] {
+    std::array<int, Graph::outputs.size()> all{};
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = Constants::planned.group_of[at(Graph::outputs[k])];
+    return all;
+  }();
 
  public:
-  static constexpr bool trains = options.training;
-  /// Prepares a pass: makes its operations, which depend on the seed and on the backend's kernels.
-  void prepare(Backend const& backend, std::uint64_t seed) {
-    if (prepared_by_ == this && seed_ == seed) return;
+  /// The program of the passes. Makes the operations of pointwise layers, which depend on the seed and on the backend's
+  /// kernels. It refers to this object. With `streams`, it computes blocks of a stream's steps, too.
+  template <bool streams = false>
+  LinkedProgram const& prepare(Backend& backend, std::uint64_t seed) {
+    backend.template link<options.training>();
+    if (prepared_by_ == this && seed_ == seed) return passes_;
     for (int g = 0; g < groups; ++g) {
-      for (int i = 0; i < group(g).chain_length; ++i)
-        set_operation(group(g).chain[i], backend, seed, chains_[at(first_op[at(g)] + i)]);
-      if (group(g).join >= 0) set_operation(group(g).join, backend, seed, joins_[at(g)]);
+      Group const& group = Constants::group(g);
+      for (int i = 0; i < group.chain_length; ++i)
+        set_operation(group.chain[i], backend, seed, operations_[at(first_operation[at(g)] + i)]);
+      if (group.join >= 0) set_operation(group.join, backend, seed, joins_[at(g)]);
+      head(
+          g, [&](auto const& layer) { keys_[at(g)] = layer_key(layer, seed, Graph::names[at(group.head)]); }, [] {});
     }
+    passes_ = {tables<streams>, operations_.data(), joins_.data(), keys_.data()};
     prepared_by_ = this, seed_ = seed;
+    return passes_;
   }
 
-  // The functions that a Run needs, with numbers for groups and edges.
+  /// The same, once it is prepared.
+  LinkedProgram const& passes() const { return passes_; }
+
+  // What plan_stream and the count of calls ask of a program, with numbers for groups and edges.
   static constexpr Group const& group(int g) { return Constants::group(g); }
-  using Numbers::adds_apart;
-  using Numbers::adds_in_place;
-  using Numbers::applies;
-  using Numbers::blocked;
-  using Numbers::carries;
-  using Numbers::finishes;
   using Numbers::for_each_edge;
   using Numbers::for_each_group;
-  using Numbers::for_each_group_reversed;
   using Numbers::input;
-  using Numbers::maps_images;
-  using Numbers::passes_gradient;
-  using Numbers::pooled_last;
-  using Numbers::pools;
-  using Numbers::seed_finishes;
-  using Numbers::shares_gradient;
-  using Numbers::side;
-  using Numbers::some_edge;
-  using Numbers::some_group;
-  using Numbers::variant;
-  static constexpr int output(int k = 0) { return Constants::planned.group_of[at(Graph::outputs[at(k)])]; }
-  static constexpr Index columns(int g) { return columns_of[at(g + Constants::inputs_capacity)]; }
   template <class Some, class None>
   static constexpr void head(int g, Some some, None none) {
     if (group(g).head < 0) return none();
@@ -69,57 +59,16 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
       if constexpr (ComputeLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
     });
   }
-  template <class Some, class None>
-  static constexpr void join(int g, Some some, None none) {
-    if (group(g).join < 0) return none();
-    visit(group(g).join, [&](auto const& layer) {
-      if constexpr (JoinLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
-    });
-  }
-  template <class Other>
-  BinaryPostOp<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
-    if (group(g).join < 0) return {};
-    auto const with = other(group(g).side);
-    return {joins_[at(g)], with.other, with.pitch, with.columns};
-  }
-  ErasedChain chain(int g, std::uint64_t) const {
-    if (g < 0) return {nullptr, 0};
-    return {chains_.data() + first_op[at(g)], group(g).chain_length};
-  }
-  static constexpr PoolingGeometry windows(int g) { return windows_of[at(g)]; }
-  static constexpr Shapes head_inputs(int g) { return inputs_of(group(g).head); }
-  static constexpr std::uint64_t head_key(int g, std::uint64_t seed) {
-    std::uint64_t key = 0;
-    head(
-        g, [&](auto const& layer) { key = layer_key(layer, seed, Graph::names[at(group(g).head)]); }, [] {});
-    return key;
-  }
-  template <class F>
-  static constexpr void loss(int g, F f) {
-    if constexpr (Constants::has_loss) {
-      if (group(g).loss >= Graph::size) return f(loss_value);
-    }
-    visit(group(g).loss, [&](auto const& layer) {
-      if constexpr (Loss<std::remove_cvref_t<decltype(layer)>>) f(layer);
-    });
-  }
-  static constexpr Shape loss_input(int g) {
-    Node const& loss = Constants::planned.nodes[at(group(g).loss)];
-    return Constants::planned.nodes[at(loss.inputs[0])].shape;
-  }
-  template <class F>
-  static constexpr void statistic(int g, F f) {
-    if (group(g).statistic < 0) return;
-    visit(group(g).statistic, [&](auto const& layer) {
-      if constexpr (Statistic<std::remove_cvref_t<decltype(layer)>>) f(layer, inputs_of(group(g).statistic));
-    });
+  static constexpr Shapes head_inputs(int g) {
+    int const first = shapes.first[at(group(g).head)], end = shapes.first[at(group(g).head + 1)];
+    return {shapes.list.data() + first, at(end - first)};
   }
 
   /// The maximum number of kernel calls in a pass over one sample; 0 if the pass does anything else.
   static constexpr Index calls = [] {
     Index sum = 0;
-    for (int k = 0; k < static_cast<int>(Graph::outputs.size()); ++k) {
-      if (output(k) < 0) return Index{0};  // an input
+    for (int const output : outputs) {
+      if (output < 0) return Index{0};  // an input
     }
     for (int g = 0; g < groups; ++g) {
       if (!group(g).needed) continue;
@@ -138,7 +87,6 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   }();
 
  private:
-  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
   /// Calls f(layer) with the layer of a node. It is compiled once for each type of layer that the network has.
   template <class F>
   static constexpr void visit(int node, F f) {
@@ -174,9 +122,6 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     all.first[at(Graph::size)] = count;
     return all;
   }();
-  static constexpr Shapes inputs_of(int node) {
-    return {shapes.list.data() + shapes.first[at(node)], at(shapes.first[at(node) + 1] - shapes.first[at(node)])};
-  }
   /// Values per sample: of the network's inputs, the last one first, and then of each group.
   static constexpr auto columns_of = [] {
     std::array<Index, static_cast<std::size_t>(Constants::inputs_capacity + groups)> all{};
@@ -194,11 +139,35 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     return std::array<PoolingGeometry, sizeof...(g)>{Constants::windows(std::integral_constant<int, g>{})...};
   }
   (std::make_integer_sequence<int, groups>{});
-  static constexpr auto first_op = [] {
+  static constexpr auto first_operation = [] {
     std::array<int, static_cast<std::size_t>(groups + 1)> first{};
     for (int g = 0; g < groups; ++g) first[at(g + 1)] = first[at(g)] + group(g).chain_length;
     return first;
   }();
+  static constexpr auto outside = loss_value;
+  template <detail::LinkedRoles roles>
+  static constexpr auto layers = [] {
+    std::array<detail::LinkedLayer, static_cast<std::size_t>(Constants::size)> all{};
+    for (int i = Graph::inputs; i < Graph::size; ++i)
+      visit(i, [&](auto const& layer) { all[at(i)] = detail::LinkedLayer::of<roles>(layer); });
+    if constexpr (Constants::has_loss) all.back() = detail::LinkedLayer::of<roles>(outside);
+    return all;
+  }();
+  template <bool streams>
+  static constexpr detail::LinkedTables tables{
+      &Constants::planned.plan,
+      Constants::planned.nodes.data(),
+      Constants::planned.groups.data(),
+      layers<detail::LinkedRoles{options.training, options.losses, streams}>.data(),
+      {outputs.data(), outputs.size()},
+      columns_of.data() + Constants::inputs_capacity,
+      shapes.list.data(),
+      shapes.first.data(),
+      windows_of.data(),
+      first_operation.data(),
+      Constants::slots(),
+      Graph::parameters.first.data(),
+      Graph::parameter_count};
 
   /// The operations of all layers of one type.
   template <int kind, class L, int count>
@@ -227,12 +196,12 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
       using L = std::remove_cvref_t<decltype(layer)>;
       constexpr int kind = index_of<L>(Types{});
       if constexpr (PointwiseLayer<L> && std::is_same_v<Erased, ErasedOp>) {
-        auto& op = operations<kind>(operations_)[Graph::recorded.slot[at(node)]];
+        auto& op = operations<kind>(values_)[Graph::recorded.slot[at(node)]];
         op = layer.op(layer_key(layer, seed, Graph::names[at(node)]));
         erased = backend.template erased<L>();
         erased.op = &op;
       } else if constexpr (JoinLayer<L> && std::is_same_v<Erased, ErasedJoin>) {
-        auto& op = operations<kind>(operations_)[Graph::recorded.slot[at(node)]];
+        auto& op = operations<kind>(values_)[Graph::recorded.slot[at(node)]];
         op = layer.join();
         erased = backend.template erased_join<L>();
         erased.op = &op;
@@ -241,28 +210,19 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   }
 
   [[no_unique_address]] AllOperations<std::make_integer_sequence<int, detail::size_of(Types{})>, typename Types::Plain>
-      operations_{};
-  std::array<ErasedOp, at(first_op[at(groups)])> chains_{};
+      values_{};
+  std::array<ErasedOp, at(first_operation[at(groups)])> operations_{};
   std::array<ErasedJoin, at(groups)> joins_{};
-  LinkedProgram const* prepared_by_ = nullptr;  // operations are addresses inside a program, which may have been moved
+  std::array<std::uint64_t, at(groups)> keys_{};
+  LinkedProgram passes_{};
+  TabledProgram const* prepared_by_ = nullptr;  // it may have been moved since
   std::uint64_t seed_ = 0;
 };
 
-/// What a workspace keeps for repeating a pass over one sample of `input` values that is `calls` calls of kernels.
-template <class Backend, Index input, Index calls>
-struct KeptCalls {
-  using type = typename Backend::template RepeatedCalls<input, calls>;
-};
-template <class Backend, Index input>
-struct KeptCalls<Backend, input, 0> {
-  struct type {};
-};
-
-/// The program of a network type on a backend. It is not an alias, because nvcc loses the default argument of one.
-template <class Graph, class Backend, PlanOptions options, auto loss_value = OwnLosses{}>
-struct ProgramOf {
-  using type = std::conditional_t<is_linked<Backend>, LinkedProgram<Graph, Backend, options, loss_value>,
-                                  StaticProgram<Graph, Backend, options, loss_value>>;
+template <class Graph, class Backend, PlanOptions options, auto loss_value>
+requires is_linked<Backend>
+struct ProgramOf<Graph, Backend, options, loss_value> {
+  using type = TabledProgram<Graph, Backend, options, loss_value>;
 };
 
 }  // namespace coldpress

@@ -1,0 +1,107 @@
+// The program of network types with linked kernels: what the compiler knows about a network, in tables.
+#pragma once
+
+// Every such network has this one type of program, so that its passes are compiled once, with the kernels
+// (linked_layers.hpp), and not for each network. typed/linked_tables.hpp makes the tables of a network.
+
+#include <coldpress/kernels/linked_cpu.hpp>
+#include <coldpress/run/numbered_groups.hpp>
+#include <coldpress/run/run.hpp>
+
+namespace coldpress {
+
+namespace detail {
+/// A layer, a loss or a statistic of a network, and its functions.
+struct LinkedLayer;
+
+/// All constants of a network, which last as long as the program is run. A list by group has an item for each group
+/// that is planned.
+struct LinkedTables {
+  PlanSummary const* plan;
+  Node const* nodes;
+  Group const* groups;
+  LinkedLayer const* layers;       // by node
+  View<int const> outputs;         // the groups of the network's outputs
+  Index const* columns;            // values per sample by group, and before them those of the inputs, the last first
+  Shape const* shapes;             // of the inputs of all nodes, one after another, ...
+  int const* first_shape;          // ... and by node, where its own begin; one more for the end
+  PoolingGeometry const* windows;  // by group
+  int const* first_operation;      // by group: where its pointwise operations begin in the list of all
+  Slots slots;                     // of all parameters, ...
+  int const* first_parameter;      // ... and by node, where its own begin
+  int parameter_count;
+};
+}  // namespace detail
+
+/// The tables of a network, and what its passes need besides: its pointwise operations, and the keys of its random
+/// numbers, which depend on the seed.
+class LinkedProgram : public NumberedGroups<LinkedProgram> {
+ public:
+  LinkedProgram() = default;
+  /// `operations` are those of all groups, one group after another; `joins` and `keys` are by group. All are borrowed.
+  LinkedProgram(detail::LinkedTables const& tables, ErasedOp const* operations, ErasedJoin const* joins,
+                std::uint64_t const* keys)
+      : tables_(&tables), operations_(operations), joins_(joins), keys_(keys) {}
+
+  PlanSummary const& plan() const { return *tables_->plan; }
+  Group const& group(int g) const {
+    static constexpr Group nothing{};
+    return g < 0 ? nothing : tables_->groups[g];
+  }
+  static constexpr int inputs_capacity = max_network_inputs + 1;
+  int output(int k = 0) const { return tables_->outputs[k]; }
+  int output_count() const { return static_cast<int>(tables_->outputs.size()); }
+  Index columns(int g) const { return tables_->columns[g]; }
+  int parameter_count() const { return tables_->parameter_count; }
+  Slots slots() const { return tables_->slots; }
+  Slots slots(int g) const {
+    int const head = group(g).head, first = head < 0 ? 0 : tables_->first_parameter[head];
+    return {tables_->slots.slots + first, tables_->slots.parameters + first};
+  }
+  static constexpr bool bounds_weights() { return true; }  // some may be
+  int sums(int node) const { return node < 0 ? -1 : tables_->nodes[node].sums; }
+  ErasedChain chain(int g, std::uint64_t) const {
+    if (g < 0) return {nullptr, 0};
+    return {operations_ + tables_->first_operation[g], group(g).chain_length};
+  }
+  template <class Other>
+  BinaryPostOp<ErasedJoin, float> join_with(int g, LinkedCpu const&, Other other) const {
+    if (group(g).join < 0) return {};
+    auto const with = other(group(g).side);
+    return {joins_[g], with.other, with.pitch, with.columns};
+  }
+  Shapes head_inputs(int g) const { return inputs_of(group(g).head); }
+  std::uint64_t head_key(int g, std::uint64_t) const { return keys_[g]; }
+  PoolingGeometry windows(int g) const { return tables_->windows[g]; }
+  Shape loss_input(int g) const {
+    Node const& loss = tables_->nodes[group(g).loss];
+    return tables_->nodes[loss.inputs[0]].shape;
+  }
+  // Defined where a LinkedLayer is.
+  inline Normalization normalization(int g) const;
+  template <class Some, class None>
+  void head(int g, Some some, None none) const;
+  template <class Some, class None>
+  void join(int g, Some some, None none) const;
+  template <class F>
+  void loss(int g, F f) const;
+  template <class F>
+  void statistic(int g, F f) const;
+
+ private:
+  Shapes inputs_of(int node) const {
+    int const first = tables_->first_shape[node];
+    return {tables_->shapes + first, static_cast<std::size_t>(tables_->first_shape[node + 1] - first)};
+  }
+  detail::LinkedTables const* tables_ = nullptr;
+  ErasedOp const* operations_ = nullptr;
+  ErasedJoin const* joins_ = nullptr;
+  std::uint64_t const* keys_ = nullptr;
+};
+static_assert(concepts::Program<LinkedProgram, LinkedCpu>);
+
+/// A pass of a network over a minibatch, and one over a block of a stream's steps.
+using LinkedRun = Run<LinkedProgram, LinkedCpu, Index, float*>;
+using LinkedBlockRun = Run<LinkedProgram, LinkedCpu, StepBlock<float>, float*>;
+
+}  // namespace coldpress
