@@ -82,24 +82,14 @@ struct StreamFunctionsOf {
 };
 template <class L>
 struct GradientFunctionsOf {
-  /// A layer without parameters has one copy, whatever the sinks.
-  template <class Sinks>
-  __attribute__((noinline)) static void compute(LinkedRun const& run, L const& layer, int g, Sinks const& sinks,
-                                                Pass pass, PartStage const* part) {
-    if constexpr (has_totals<L>) {
-      if (part) return head_gradient(run, layer, g, sinks, pass, *part);
-    }
-    head_gradient(run, layer, g, sinks, pass, WholePass{});
-  }
   template <class Sinks>
   static void gradient(LinkedRun const& run, void const* layer, int g, Sinks const& sinks, Pass pass,
                        PartStage const* part) {
     L const& own = *static_cast<L const*>(layer);
-    if constexpr (has_parameters<L>) {
-      compute(run, own, g, sinks, pass, part);
-    } else {
-      compute(run, own, g, NoSinks{}, pass, part);
+    if constexpr (has_totals<L>) {
+      if (part) return head_gradient(run, own, g, sinks, pass, *part);
     }
+    head_gradient(run, own, g, sinks, pass, WholePass{});
   }
   static void join(LinkedRun const& run, void const* layer, int g, int k) {
     join_gradient(run, *static_cast<L const*>(layer), g, k);

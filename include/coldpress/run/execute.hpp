@@ -277,13 +277,13 @@ constexpr void seed_gradient(Run const& run, Output output, T const* dy) {
 enum class Pass { both, inputs, parameters };
 
 namespace detail {
-/// Computes the gradients of the layer at the head of a group: those of its inputs first, because its parameters may
-/// change afterwards. In a part whose sums will be those of all parts, the parameters come first, with its own.
+/// Computes the gradients of the layer at the head of a group, where `sinks` are those of its own parameters: those of
+/// its inputs first, because its parameters may change afterwards. In a part whose sums will be those of all parts, the
+/// parameters come first, with its own.
 template <class Run, class L, class G, class Sinks, class Stage>
-constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass, Stage const& stage) {
+constexpr void layer_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass, Stage const& stage) {
   bool const inputs = pass != Pass::parameters;
-  auto const own = sinks_of<L>(sinks, run.program.slots(g));
-  auto const all = staged<L>(stage, Index{g}, run.template backward_pass<L>(g, own));
+  auto const all = staged<L>(stage, Index{g}, run.template backward_pass<L>(g, sinks));
   using Computed = ComputedIn<Run>;
   auto const parameters = [&] {
     if constexpr (has_parameters<L>) {
@@ -317,6 +317,12 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
     });
   }
   if (stage.begins(Index{g})) parameters();
+}
+
+/// The same with the sinks of all parameters. A layer without parameters has one function, whatever the sinks are.
+template <class Run, class L, class G, class Sinks, class Stage>
+constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass, Stage const& stage) {
+  layer_gradient(run, layer, g, sinks_of<L>(sinks, run.program.slots(g)), pass, stage);
 }
 
 /// For backward: nothing is done behind a group.
