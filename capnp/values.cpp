@@ -151,16 +151,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-void check_filler(Filler const& filler) {
-  if (filler.kind == Filler::Kind::constant) check_number("constant", filler.a);
-  if (filler.kind == Filler::Kind::orthogonal) check_number("orthogonal", filler.a);
-  if (filler.kind == Filler::Kind::gaussian) {
-    check_number("mean", filler.a);
-    check_number("deviation", filler.b);
-    if (filler.b < 0) throw ConfigError{"a deviation must not be negative, is " + std::to_string(filler.b)};
-  }
-}
-
 void check_factor(float factor) {
   check_number("factor", factor);
   if (factor < 0) throw ConfigError{"must be at least 0, is " + std::to_string(factor)};
@@ -196,12 +186,12 @@ Filler read_filler(schema::Filler::Reader file) {
     default:
       throw UnsupportedError{"is a filler that this version of coldpress does not know"};
   }
-  check_filler(filler);
+  dynamic::check_filler(filler);
   return filler;
 }
 
 void write_filler(schema::Filler::Builder file, Filler const& filler) {
-  check_filler(filler);
+  dynamic::check_filler(filler);
   switch (filler.kind) {
     case Filler::Kind::own:
       break;

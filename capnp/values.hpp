@@ -33,8 +33,7 @@ void check_extents(Extents const& extents);                             // each 
 void check_number(std::string_view field, float);  // finite; a probability is at least 0 and below 1
 void check_text(std::string_view text);            // UTF-8 without ASCII control characters
 void check_new_text(std::string_view text);  // also no other controls, and nothing that changes the writing direction
-void check_filler(Filler const& filler);
-void check_factor(float factor);  // finite and at least 0
+void check_factor(float factor);             // finite and at least 0
 
 /// Throws ConfigError, too, for a number that is no enumerator.
 template <Spelled Enum>

@@ -15,7 +15,6 @@
 #endif
 
 #include <algorithm>
-#include <vector>
 
 namespace coldpress::convert {
 namespace {

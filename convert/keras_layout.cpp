@@ -1,8 +1,6 @@
 // Transposes kernels, and packs the gates of recurrent weights in the order that they have here.
 #include "keras_layout.hpp"
 
-#include <array>
-
 namespace coldpress::convert::keras {
 namespace {
 
@@ -66,6 +64,12 @@ std::vector<float> outputs_first(Array const& kernel) {
   std::vector<int> axes{rank - 1, rank - 2};
   for (int a = 0; a < rank - 2; ++a) axes.push_back(a);
   return permuted(kernel, axes);
+}
+
+std::vector<Index> bias_shape(RnnType type, bool reset_after, Index units) {
+  Index const columns = gates_of(type) * units;
+  if (type == RnnType::gru && reset_after) return {2, columns};
+  return {columns};
 }
 
 std::vector<float> packed(RnnType type, std::span<Recurrent const> directions) {

@@ -23,12 +23,13 @@ struct Array {
 [[nodiscard]] std::vector<float> outputs_first(Array const& kernel);
 
 /// The weights of one direction of a recurrent layer: the kernel {in, gates units}, the recurrent kernel {units, gates
-/// units} and the biases {gates units}, or {2, gates units} of a GRU with reset_after; 0 if there are none. The gates
-/// are i, f, c, o of an LSTM and z, r, h of a GRU.
+/// units} and the biases, which are 0 if there are none. The gates are i, f, c, o of an LSTM and z, r, h of a GRU.
 struct Recurrent {
   Array kernel, recurrent;
   std::optional<Array> bias = {};
 };
+/// The biases of a recurrent layer are {gates units}, or {2, gates units} of a GRU with reset_after.
+[[nodiscard]] std::vector<Index> bias_shape(RnnType type, bool reset_after, Index units);
 /// The directions of one layer, packed as core/recurrent.hpp says.
 [[nodiscard]] std::vector<float> packed(RnnType type, std::span<Recurrent const> directions);
 

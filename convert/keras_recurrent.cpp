@@ -46,11 +46,8 @@ Recurrent read(Builder& builder, Place const& layer, Node const& config, Rnn con
   Index const units = rnn.hidden_size, columns = gates_of(rnn.rnn_type) * units;
   Recurrent one{builder.read(cell, 0, "kernel", {features, columns}),
                 builder.read(cell, 1, "recurrent_kernel", {units, columns})};
-  if (config.flag("use_bias", true)) {
-    bool const two = rnn.rnn_type == RnnType::gru && rnn.reset_after;
-    std::vector<Index> const shape = two ? std::vector<Index>{2, columns} : std::vector<Index>{columns};
-    one.bias = builder.read(cell, 2, "bias", shape);
-  }
+  if (config.flag("use_bias", true))
+    one.bias = builder.read(cell, 2, "bias", bias_shape(rnn.rnn_type, rnn.reset_after, units));
   return one;
 }
 

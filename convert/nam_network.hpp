@@ -4,8 +4,6 @@
 #include "whole_network.hpp"
 
 #include <array>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

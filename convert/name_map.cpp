@@ -5,7 +5,6 @@
 #include <coldpress/persist/model.hpp>
 
 #include <algorithm>
-#include <span>
 
 namespace coldpress::convert {
 namespace {

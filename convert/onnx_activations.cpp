@@ -2,7 +2,6 @@
 #include "onnx_operators.hpp"
 
 #include <array>
-#include <cmath>
 
 namespace coldpress::convert::onnx {
 namespace {

@@ -1,7 +1,6 @@
 // Attention of steps to steps.
 #include "onnx_constants.hpp"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 

@@ -4,7 +4,6 @@
 #include "weights.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace coldpress::convert::onnx {
 namespace {

@@ -3,8 +3,6 @@
 
 #include "onnx_operators.hpp"
 
-#include <cmath>
-
 namespace coldpress::convert::onnx {
 
 Int operator+(Int a, Int b);  // these throw Refusal where the result depends on the number of samples in another way

@@ -6,8 +6,6 @@
 #include "dynamic/graph.hpp"
 #include "onnx_layer_writer.hpp"
 
-#include <array>
-
 namespace coldpress::convert::onnx_out {
 
 /// A row of the table.

@@ -8,7 +8,6 @@
 #include "data/stored_numbers.hpp"
 #include "weights.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -21,19 +21,13 @@ Kind kind_of(RnnType type) {
 class Recurrent {
  public:
   Recurrent(LayerWriter& w, Rnn const& rnn) : w_(w), rnn_(rnn), kind_(kind_of(rnn.rnn_type)) {
-    bool const steps = w.rank() == 2;
-    steps_ = steps ? w.in()[0] : 1, features_ = w.in()[steps ? 1 : 0];
-    packed_ = {.gates = gates_of(rnn.rnn_type),
-               .input = features_,
-               .hidden = rnn.hidden_size,
-               .layers = rnn.num_layers,
-               .directions = rnn.direction_mode == DirectionMode::bi_directional ? 2 : 1,
-               .skip = rnn.input_mode == InputMode::skip_input};
+    steps_ = w.rank() == 2 ? w.in()[0] : 1;
+    packed_ = rnn.weights(w.in());
     states_ = static_cast<std::size_t>(rnn.initial_states());
   }
 
   Name write() {
-    Name x = w_.rank() == 2 ? w_.x() : w_.reshape(w_.x(), Extents{1, features_});
+    Name x = w_.rank() == 2 ? w_.x() : w_.reshape(w_.x(), Extents{1, packed_.input});
     x = w_.transpose(x, {1, 0, 2});
     if (w_.inputs() > 1 + states_) lengths_ = lengths();
     std::vector<Name> last, cells;
@@ -44,7 +38,7 @@ class Recurrent {
       if (top || rnn_.output >= RnnOutput::layers) last.push_back(y[1]);
       if (y.size() > 2) cells.push_back(y[2]);
     }
-    Index const units = packed_.directions * packed_.hidden;
+    Index const units = rnn_.units();
     if (rnn_.output == RnnOutput::sequence_and_state) {
       std::vector<Name> rows{w_.transpose(x, {1, 0, 2})};
       for (auto const* const states : {&last, &cells})
@@ -124,20 +118,20 @@ class Recurrent {
   Name joined(Name const& y) {
     if (packed_.directions == 1) return w_.add("Squeeze", {y, w_.indices({1}, "axes")});
     Name const apart = w_.transpose(y, {0, 2, 1, 3});
-    return w_.add("Reshape", {apart, w_.indices({0, 0, packed_.directions * packed_.hidden}, "shape")});
+    return w_.add("Reshape", {apart, w_.indices({0, 0, rnn_.units()}, "shape")});
   }
   Name units_of(Name const& last, Extents const& sample) { return w_.reshape(w_.transpose(last, {1, 0, 2}), sample); }
   /// {units, layers}
   Name of_layers(std::vector<Name> const& last) {
     std::vector<Name> columns;
-    for (Name const& layer : last) columns.push_back(units_of(layer, {packed_.directions * packed_.hidden, 1}));
+    for (Name const& layer : last) columns.push_back(units_of(layer, {rnn_.units(), 1}));
     return columns.size() == 1 ? columns[0] : w_.add("Concat", columns, {{"axis", 2}});
   }
 
   LayerWriter& w_;
   Rnn const& rnn_;
   Kind kind_;
-  Index steps_ = 1, features_ = 1;
+  Index steps_ = 1;
   Name lengths_ = {};       // empty: all samples have all steps
   std::size_t states_ = 0;  // the last inputs are initial states
   RecurrentWeights packed_ = {};

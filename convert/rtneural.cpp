@@ -146,8 +146,7 @@ class Reader {
       Node const bias = weights[2];
       // The file does not say reset_after, but the biases of a GRU without it are one list.
       layer.reset_after = type != RnnType::gru || bias.size() == 0 || bias[0].is_list();
-      bool const two = type == RnnType::gru && layer.reset_after;
-      one.bias = numbers(bias, two ? std::vector<Index>{2, columns} : std::vector<Index>{columns});
+      one.bias = numbers(bias, keras::bias_shape(type, layer.reset_after, outputs));
     }
     set(name + "-0", keras::packed(type, {&one, 1}));
     layers_.add_layer({name, layer});

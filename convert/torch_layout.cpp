@@ -18,11 +18,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> same{
 
 /// The packed weights of a recurrent layer that has `size` of them.
 RecurrentWeights packed(Rnn const& rnn, Index size) {
-  RecurrentWeights w{.gates = gates_of(rnn.rnn_type),
-                     .input = 0,
-                     .hidden = rnn.hidden_size,
-                     .layers = rnn.num_layers,
-                     .directions = rnn.direction_mode == DirectionMode::bi_directional ? 2 : 1};
+  RecurrentWeights w = rnn.weights(Shape{1});
+  w.input = 0;
   w.input = (size - w.size()) / (w.biases() * w.directions);
   return w;
 }

@@ -4,7 +4,6 @@
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/dynamic/layer_config.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -14,7 +14,6 @@
 #include <coldpress/run/samples.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 namespace coldpress::dynamic {

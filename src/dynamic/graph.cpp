@@ -23,21 +23,9 @@ Index checked_size(Shape const& shape) {
   return shape.size();
 }
 
-void check(bool holds, char const* field, std::string const& sentence) {
-  if (holds) return;
-  ConfigError error{sentence};
-  error.in_field(field);
-  throw error;
-}
-void check_filler(Filler const& filler) {
-  using Kind = Filler::Kind;
-  bool const known = filler.kind >= Kind::constant && filler.kind <= Kind::orthogonal;
-  check(known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0),
-        "filler", "a filler's numbers must be finite, and a deviation at least 0");
-}
 void check_factor(char const* field, float value) {
-  check(std::isfinite(value) && value >= 0, field,
-        "must be a finite number of at least 0, is " + std::to_string(value));
+  check_field(std::isfinite(value) && value >= 0, field,
+              "must be a finite number of at least 0, is " + std::to_string(value));
 }
 
 /// The name of weight k in a layer's configs: its own name, or by Juice's rule NAME or NAME-bias with the first
@@ -270,11 +258,11 @@ class ConfigWalk {
              .regularizer = options[k].regularizer == Regularizer::own ? parameter.regularizer : options[k].regularizer,
              .max_norm = options[k].max_norm.value_or(parameter.max_norm)});
       }
-      check_filler(parameter.filler);
+      with_context([&] { check_filler(parameter.filler); }, [](Error& error) { error.in_field("filler"); });
       check_factor("lr_mult", parameter.lr_mult);
       check_factor("decay_mult", parameter.decay_mult);
       check_factor("max_norm", parameter.max_norm.norm);
-      check(parameter.max_norm.every > 0, "max_norm", "must have an `every` of at least 1");
+      check_field(parameter.max_norm.every > 0, "max_norm", "must have an `every` of at least 1");
       parameter_count_ += checked_size(parameter.shape);  // each size is at most 2^40, so this cannot overflow
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
       builder_.add_parameter(parameter, owner_of(parameter, options, k));

@@ -1,5 +1,7 @@
-// The members of configs that copy, compare and destroy all kinds of layers, compiled once for all programs.
+// The members of configs that copy, compare, destroy and check all kinds of layers, compiled once for all programs.
 #include <coldpress/dynamic/executable.hpp>
+
+#include <cmath>
 
 namespace coldpress::dynamic {
 namespace {
@@ -54,6 +56,15 @@ SequentialConfig& SequentialConfig::add_layer(LayerConfig layer) {
 SequentialConfig& SequentialConfig::add_input(std::string input, Shape shape) {
   inputs.push_back({std::move(input), shape});
   return *this;
+}
+
+void check_filler(Filler const& filler) {
+  if (filler.kind < Filler::Kind::constant || filler.kind > Filler::Kind::orthogonal) throw ConfigError{"is no filler"};
+  for (float const number : {filler.a, filler.b}) {
+    if (!std::isfinite(number)) throw ConfigError{"must be a finite number, is " + std::to_string(number)};
+  }
+  if (filler.kind == Filler::Kind::gaussian && filler.b < 0)
+    throw ConfigError{"a deviation must not be negative, is " + std::to_string(filler.b)};
 }
 
 Shape loss_input(Objective const& objective, Shape shape) {

@@ -8,7 +8,6 @@
 #include <coldpress/graph/node.hpp>
 #include <coldpress/run/labels.hpp>
 
-#include <array>
 #include <cmath>
 
 namespace coldpress::dynamic {
@@ -97,22 +96,15 @@ LayerConfig network_of(SolverConfig const& config) {
   return *config.network;
 }
 
-void check(bool holds, std::string const& field, std::string const& sentence) {
-  if (holds) return;
-  ConfigError error{sentence};
-  error.in_field(field);
-  throw error;
-}
-
 /// Checks a number by the name of its field, which means the same in every config.
 void check_number(std::string const& field, float value) {
   std::string const is = ", is " + std::to_string(value);
-  check(std::isfinite(value), field, "must be a finite number" + is);
+  check_field(std::isfinite(value), field, "must be a finite number" + is);
   if (field == "momentum" || field == "beta1" || field == "beta2" || field == "rho")
-    return check(value >= 0 && value < 1, field, "must be at least 0 and below 1" + is);
+    return check_field(value >= 0 && value < 1, field, "must be at least 0 and below 1" + is);
   if (field == "epsilon" || field == "clip_gradients" || field == "clip_values")
-    return check(value > 0, field, "must be above 0" + is);
-  check(value >= 0, field, "must be at least 0" + is);
+    return check_field(value > 0, field, "must be above 0" + is);
+  check_field(value >= 0, field, "must be at least 0" + is);
 }
 
 void check_optimizer(SolverConfig const& config) {
@@ -120,14 +112,14 @@ void check_optimizer(SolverConfig const& config) {
     std::remove_cvref_t<decltype(optimizer)> const own;
     std::string const name{own.name};
     bool has_momentum = false;
-    check(optimizer.learning_rate == own.learning_rate || optimizer.learning_rate == config.base_lr, "solver",
-          "the learning rate of " + name + " is set by base_lr");
+    check_field(optimizer.learning_rate == own.learning_rate || optimizer.learning_rate == config.base_lr, "solver",
+                "the learning rate of " + name + " is set by base_lr");
     if constexpr (requires { optimizer.momentum; }) {
       has_momentum = true;
-      check(optimizer.momentum == own.momentum || optimizer.momentum == config.momentum, "solver",
-            "the momentum of " + name + " is set by momentum");
+      check_field(optimizer.momentum == own.momentum || optimizer.momentum == config.momentum, "solver",
+                  "the momentum of " + name + " is set by momentum");
     }
-    check(has_momentum || config.momentum == 0, "momentum", name + " has none");
+    check_field(has_momentum || config.momentum == 0, "momentum", name + " has none");
     for_each_field(optimizer, [](std::string_view field, float value) { check_number(std::string{field}, value); });
   };
   std::visit(check_one, config.solver);
@@ -146,30 +138,31 @@ void check_within(std::string const& field, Number number, Number least, Number 
   auto const says = [&](auto... words) {
     return std::string{sentence_of("must be ", words..., ", is ", text(number))};
   };
-  check(number - number == 0, field, says("a finite number"));
-  check(number >= least, field, says("at least ", text(least)));
-  check(number <= most, field, says("at most ", text(most)));
+  check_field(number - number == 0, field, says("a finite number"));
+  check_field(number >= least, field, says("at least ", text(least)));
+  check_field(number <= most, field, says("at most ", text(most)));
 }
 
 void check_steps(std::string const& field, std::span<Index const> steps) {
-  check(!steps.empty(), field, "there are none");
+  check_field(!steps.empty(), field, "there are none");
   Index last = 0;
   for (Index const step : steps) {
-    check(step > last, field, sentence_of("must be ascending, from 1: there is ", step, " after ", last));
+    check_field(step > last, field, sentence_of("must be ascending, from 1: there is ", step, " after ", last));
     check_within(field, last = step, Index{1}, Policy::most_iterations);
   }
 }
 
 void check_policy(std::string const& field, Policy const& policy) {
-  check(policy.stage_count <= Policy::max_stages, field,
-        sentence_of("a list has at most ", Policy::max_stages, " stages, with those of the lists in it"));
-  check(policy.step_count <= Policy::max_steps, field + ".steps",
-        sentence_of("at most ", Policy::max_steps, " are possible, in all stages together"));
+  check_field(policy.stage_count <= Policy::max_stages, field,
+              sentence_of("a list has at most ", Policy::max_stages, " stages, with those of the lists in it"));
+  check_field(policy.step_count <= Policy::max_steps, field + ".steps",
+              sentence_of("at most ", Policy::max_steps, " are possible, in all stages together"));
   for (int s = 0; s < policy.stage_count; ++s) {
     Policy::Stage const& stage = policy.stages[s];
     bool const listed = policy.stage_count > 1 || stage.factor != 1;
     std::string const at = listed ? field + ".staged[" + std::to_string(s) + "]" : field;
-    check(stage.kind >= Policy::Kind::fixed && stage.kind <= Policy::Kind::one_cycle, at, "there is no such policy");
+    check_field(stage.kind >= Policy::Kind::fixed && stage.kind <= Policy::Kind::one_cycle, at,
+                "there is no such policy");
     check_within(at + ".factor", stage.factor, 0.0f, std::numeric_limits<float>::max());
     if (s + 1 < policy.stage_count)
       check_within(at + ".iterations", stage.iterations, Index{1}, Policy::most_iterations);
@@ -190,11 +183,11 @@ void check_momentum_policy(SolverConfig const& config) {
         return requires { optimizer.momentum; };
       },
       config.solver);
-  check(has_momentum, "momentum_policy", "the optimizer has no momentum");
+  check_field(has_momentum, "momentum_policy", "the optimizer has no momentum");
   float const greatest = config.momentum_policy.upper_bound(config.momentum);
-  check(greatest < 1, "momentum_policy",
-        "must keep the momentum below 1, but from " + std::to_string(config.momentum) + " it may reach " +
-            (std::isfinite(greatest) ? std::to_string(greatest) : "any number: give a max"));
+  check_field(greatest < 1, "momentum_policy",
+              "must keep the momentum below 1, but from " + std::to_string(config.momentum) + " it may reach " +
+                  (std::isfinite(greatest) ? std::to_string(greatest) : "any number: give a max"));
 }
 
 }  // namespace
@@ -206,16 +199,16 @@ void check_numbers(SolverConfig const& config) {
   check_policy("lr_policy", config.lr_policy);
   check_momentum_policy(config);
   auto const check_count = [](Index count, char const* field, int bits) {  // so that their product does not overflow
-    check(count >= 1 && count <= Index{1} << bits, field,
-          sentence_of("must be at least 1 and at most 2^", bits, ", is ", count));
+    check_field(count >= 1 && count <= Index{1} << bits, field,
+                sentence_of("must be at least 1 and at most 2^", bits, ", is ", count));
   };
   check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
   check_count(config.accumulate, "accumulate", 20);
   check_count(config.microbatch.value_or(1), "microbatch", 40);
-  check(config.microbatch || !config.bfloat16_gradients, "bfloat16_gradients",
-        "is for the gradients of the parts of a minibatch: set microbatch, the samples of a part");
-  check(config.microbatch || !config.shard_optimizer, "shard_optimizer",
-        "is for ranks, which share the parts of a minibatch: set microbatch, the samples of a part");
+  check_field(config.microbatch || !config.bfloat16_gradients, "bfloat16_gradients",
+              "is for the gradients of the parts of a minibatch: set microbatch, the samples of a part");
+  check_field(config.microbatch || !config.shard_optimizer, "shard_optimizer",
+              "is for ranks, which share the parts of a minibatch: set microbatch, the samples of a part");
   if (config.clip_gradients) check_number("clip_gradients", *config.clip_gradients);
   if (config.clip_values) check_number("clip_values", *config.clip_values);
   if (config.weight_decay) check_number("weight_decay", *config.weight_decay);
@@ -326,11 +319,8 @@ void Solver::distribute_over(Communicator* communicator) {
   if (communicator && !network_.executable().device().empty())
     throw UnsupportedError{"solver: a network on '" + network_.executable().device() +
                            "' is not divided among ranks, only one on the host"};
-  if (communicator && options_.microbatch == 0) {
-    ConfigError error{"is 0, but ranks share the parts of a minibatch: set the samples of a part"};
-    error.in_field("microbatch");
-    throw error;
-  }
+  check_field(!communicator || options_.microbatch != 0, "microbatch",
+              "is 0, but ranks share the parts of a minibatch: set the samples of a part");
   options_.communicator = communicator;
 }
 

@@ -1,7 +1,6 @@
 // Writes Caffe's messages in protobuf's wire format, without protobuf: field numbers are those that Caffe published.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>

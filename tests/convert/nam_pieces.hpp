@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include "support/catch.hpp"
 
 #include <limits>
-#include <memory>
 
 using namespace coldpress;
 

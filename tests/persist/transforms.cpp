@@ -4,8 +4,6 @@
 
 #include "persist/files.hpp"
 
-#include <cmath>
-
 namespace coldpress::persist {
 namespace {
 

@@ -7,7 +7,6 @@
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/threads.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <vector>

@@ -41,7 +41,7 @@ inline HeadRows head_rows(HeadValues<float const> const& values, Index n, Index 
                           float* scratch) {
   float const* const from = values.at(n, 0, h);
   if (AttentionScratch::whole(size)) return {from, values.step};
-  Index const pitch = Layout::padded_size(size);
+  Index const pitch = padded_size(size);
   for (Index t = 0; t < steps; ++t) {
     for (Index c = 0; c < size; c += lanes)
       store(scratch + t * pitch + c, load_row(from + t * values.step + c, size - c));

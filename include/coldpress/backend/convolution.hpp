@@ -41,7 +41,7 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
           for (Index o = 0; o < outputs; o += memory.panel.filters) {
             Index const some = freestanding::min(memory.panel.filters, outputs - o);
             pack_filters(some, depth, filters + o, w_pitch, w_pitch - group * outputs - o, memory.rest);
-            multiply(some, part.size(), depth, Filters{memory.rest, depth}, seen, sums.from(o));
+            multiply(some, part.size(), depth, Filters::packed(memory.rest, depth), seen, sums.from(o));
           }
         };
         if (there) {

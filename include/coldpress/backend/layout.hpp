@@ -3,6 +3,7 @@
 
 // It is the same for every instruction set, so that a network's memory does not depend on it.
 
+#include <coldpress/backend/convolution_parts.hpp>
 #include <coldpress/core/attention.hpp>
 #include <coldpress/core/bfloat16.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -20,8 +21,30 @@ using Out = Rows<float>;
 /// The number of columns of y up to which whole vectors may be stored: the whole pitch, unless rows are adjacent.
 template <class Y>
 __attribute__((always_inline)) constexpr Index writable(Y y) {
-  return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
+  return y.pitch >= padded_size(y.columns) ? y.pitch : y.columns;
 }
+
+/// The scratch of one worker that computes attention: keys and values of one head, some of them transposed or copied,
+/// and the scores of a block of queries, which stays in the cache.
+struct AttentionScratch {
+  Index pitch;   // the distance between rows of keys
+  Index block;   // the number of queries whose scores are computed at once
+  Index scores;  // the floats for these
+  Index keys, values, gradients;
+
+  /// Whether rows of this size consist of whole vectors on every CPU.
+  static constexpr bool whole(Index size) { return size % 16 == 0; }
+  static constexpr Index copied(Index steps, Index size) { return whole(size) ? 0 : steps * padded_size(size); }
+
+  constexpr explicit AttentionScratch(AttentionGeometry const& g)
+      : pitch(padded_pitch(g.keys)),
+        block(freestanding::within<Index>(6144 / pitch / 12 * 12, 12, 48)),
+        scores(block * pitch),
+        keys(g.size * pitch),
+        values(copied(g.keys, g.value_size)),
+        gradients(g.value_size * pitch + copied(g.keys, g.size) + copied(g.queries, g.size) +
+                  copied(g.queries, g.value_size) + scores) {}
+};
 
 struct Layout {
   using Scalar = float;
@@ -29,7 +52,6 @@ struct Layout {
   static constexpr bool keeps_blocks = true, adds_in_place = true;
 
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
-  static constexpr Index padded_size(Index n) { return (n + 15) / 16 * 16; }
 
   /// The distance between the rows of a dense layer's matrix {in, out}. With one output the matrix is contiguous.
   static constexpr Index matrix_pitch(Index out) { return out == 1 ? 1 : pitch(out); }
@@ -130,10 +152,51 @@ struct Layout {
   }
 
   /// The floats of scratch that a convolution and a pooling need.
-  static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
-  static constexpr Index convolution_scratch(VolumeGeometry const& g, Extent extent);
+  static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
+    Panel const panel{g}, back{g, true};
+    Index const gradient = extent.training ? gradients(g) : 0,
+                turning = g.is_sequence()   ? pitch(panel.outputs)
+                          : extent.training ? turned(g)
+                                            : 0,
+                back_weights =
+                    g.is_sequence() && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
+                weights = freestanding::max(panel.filters_size(g) + (g.is_sequence() ? turning : 0), back_weights),
+                inputs = extent.input_gradient
+                             ? freestanding::max(panel.size(), freestanding::max(back.size(), back.gradient_size(g)))
+                             : panel.size(),
+                results = extent.input_gradient ? freestanding::max(panel.output_size(), back.output_size())
+                                                : panel.output_size();
+    Index const sums = extent.adds && !g.is_sequence() ? back.images * pitch(g.in()) : 0;
+    Index const products = 3 * Panel::slack + sums + inputs + results + freestanding::max(weights, gradient + turning) +
+                           unpooled(g, extent);
+    Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes{g}.size() + unpooled(g, extent) : 0;
+    Index const size = freestanding::max(products, planes);
+    if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
+    Index const border = freestanding::max(size, block_border(g, extent));
+    return block_scratch(g, extent) + extent.workers * border;
+  }
+  /// The planes of each worker: forward those that the filters see, backward those of one tap. The workers share the
+  /// weights in the order of the taps; the gradient of the weights, which is computed from one plane of the output
+  /// after another, is in their place.
+  static constexpr Index convolution_scratch(VolumeGeometry const& g, Extent extent) {
+    if (!g.is_volume()) return convolution_scratch(static_cast<ConvolutionGeometry const&>(g), extent);
+    VolumePlanes const all{g.of_planes()}, tap{g.of_tap(), true};
+    Index const forward =
+                    all.size() + convolution_scratch(all.g, {.training = false, .input_gradient = false, .blocks = 0}),
+                back =
+                    tap.size() + convolution_scratch(tap.g, {.training = false, .input_gradient = true, .blocks = 0}),
+                gradient = gradients(g) + all.in() + all.out() + turned(all.g);
+    Index const shared = freestanding::max(extent.training ? gradient : 0, extent.input_gradient ? gradients(g) : 0),
+                own = freestanding::max(forward, extent.input_gradient ? back : 0);
+    return shared + extent.workers * own;
+  }
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
-  static constexpr Index attention_scratch(AttentionGeometry const& g, Extent extent);
+  static constexpr Index attention_scratch(AttentionGeometry const& g, Extent extent) {
+    AttentionScratch const part{g};
+    Index const forward = part.keys + part.values + part.scores;
+    return extent.workers *
+           (extent.training ? freestanding::max(forward, part.keys + part.gradients + part.scores) : forward);
+  }
   /// The floats of the gradients of the weights, with one more row for the biases.
   template <class G>
   static constexpr Index gradients(G const& g) {
@@ -181,213 +244,6 @@ struct Layout {
     return extent.maxima > 0 ? 16 * (pitch(g.out()) + planes) : 0;
   }
 };
-
-/// How a convolution is divided into matrix products. A panel holds what the window sees at a range of positions: some
-/// rows of an image, part of a row, several small images, or some steps of a sequence. It is small enough for the
-/// cache.
-///
-/// The taps of an image that differ only in height see the same rows. With a vertical stride of 1 they share them: the
-/// panel then has one row per channel and horizontal tap, and a vertical tap is an offset in it.
-///
-/// A `backward` panel is that of an input gradient, and so of the forward pass of a transposed convolution.
-struct Panel {
-  static constexpr Index slack = 16;  // floats on either side, for whole vectors that exceed it
-  /// Sums of more terms are computed some channels at a time. So many rows of 64 columns, 18 KB, stay in the L1 cache.
-  static constexpr Index most_depth = 320, most_lines = 72;
-  /// Filters are packed if they exceed the L1 cache and more than `few_positions` are multiplied with them: the packed
-  /// ones of some outputs, which stay in the L2 cache.
-  static constexpr Index few_weights = 1 << 13, most_weights = 1 << 15, few_positions = 128;
-  /// Those of sequences of at least `few_steps` steps are packed as a whole, unless that would take too much memory.
-  static constexpr Index few_steps = 16, most_step_weights = 1 << 18;
-  bool sequence, shared;
-  bool direct;                // whether the outputs are written where they belong
-  Index images, rows, width;  // of the output
-  Index more;                 // additional rows that the window sees, where rows are shared
-  Index depth, outputs;       // of a group
-  Index packed;               // number of a group's channels that are packed at once: their products stay in the cache
-  Index lines;                // rows of the panel
-  Index filters;              // number of outputs whose filters are packed at once, for these channels, or 0
-  Index channels;             // of a group, whose input gradients are computed at once
-
-  constexpr explicit Panel(ConvolutionGeometry const& g, bool backward = false)
-      : sequence(g.is_sequence()),
-        shared(false),
-        direct(false),
-        images(1),
-        rows(g.height.out),
-        width(g.width.out),
-        more(0),
-        depth(g.terms()),
-        outputs(g.group_outputs()),
-        packed(g.group_channels()),
-        lines(depth),
-        filters(0),
-        channels(1) {
-    Index const positions = g.positions(), whole = Layout::padded_size(positions);
-    bool const several = positions < 128 && whole - positions > positions / 8;  // one alone would waste lanes
-    if (!sequence && !several && g.height.stride == 1) {
-      shared = true;
-      more = (g.height.filter - 1) * g.height.dilation;
-      lines = depth / g.height.filter;
-    }
-    if (!sequence && !backward && depth > most_depth) {
-      Index const each = lines / packed;  // of a channel
-      packed = freestanding::within<Index>(most_lines / each, 1, packed);
-      lines = packed * each;
-    }
-    if (sequence) {
-      rows = steps_at_once(rows);
-      lines = rows;
-      Index const all = g.groups * Layout::padded_size(outputs), weights = all * depth;
-      if (rows >= few_steps && weights > few_weights && weights <= most_step_weights) filters = all;
-      return;
-    }
-    Index const most = freestanding::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
-    if (several) {
-      images = freestanding::max<Index>(1, freestanding::min<Index>(most, 256) / positions);
-    } else if (width > most) {
-      rows = 1, width = most;
-    } else {
-      Index const parts = (positions + most - 1) / most;
-      rows = (rows + parts - 1) / parts;
-    }
-    direct = !backward && images == 1;
-    channels = freestanding::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
-    Index const terms = packed * g.taps();
-    if (!backward && Panel::positions() > few_positions && terms * Layout::pitch(g.outputs) > few_weights) {
-      Index const parts = (outputs * terms + most_weights - 1) / most_weights;
-      filters = ((outputs + parts - 1) / parts + 5) / 6 * 6;  // whole tiles of 6
-    }
-  }
-  /// The number of positions of a whole panel, and the distance between its rows in floats. A panel is {lines,
-  /// positions}, and {positions, depth} for a sequence. Its outputs are {outputs, positions}, and {positions, outputs}
-  /// for a sequence.
-  constexpr Index positions() const { return images * rows * width; }
-  constexpr Index pitch() const { return Layout::pitch(sequence ? depth : images * (rows + more) * width); }
-  constexpr Index output_pitch() const { return Layout::pitch(sequence ? outputs : positions()); }
-  /// How many of a sequence's steps are computed at once. For single steps: how many samples.
-  static constexpr Index steps_at_once(Index steps) { return steps == 1 ? 32 : freestanding::min<Index>(steps, 64); }
-  /// The distance between the rows of what the taps of a sequence see in the gradient of the outputs.
-  constexpr Index back_pitch(Index taps) const { return Layout::pitch(taps * outputs); }
-  constexpr Index size() const { return lines * pitch(); }
-  constexpr bool packs_filters(Index positions) const { return filters > 0 && positions > few_positions; }
-  constexpr Index filters_size(ConvolutionGeometry const& g) const { return filters * packed * g.taps(); }
-  constexpr Index output_size() const { return direct ? 0 : (sequence ? rows : outputs) * output_pitch(); }
-  /// The floats of the panel that the input gradient uses: one row for every tap of some channels or, for a sequence,
-  /// for every step of the input.
-  constexpr Index gradient_size(ConvolutionGeometry const& g) const {
-    return sequence ? steps_at_once(g.height.in) * back_pitch(g.taps()) : channels * g.taps() * output_pitch();
-  }
-};
-
-/// The memory of a depthwise convolution of an image (depthwise.hpp): the planes of one channel, and sums for all
-/// positions of the output and the columns between its rows.
-struct DepthwisePlanes {
-  static constexpr Index most_taps = 64;
-  static constexpr Index slack = 16 * 9;  // for whole vectors beyond the last plane
-  Index rows, pitch;                      // of a plane
-  Index count;                            // of planes
-
-  constexpr explicit DepthwisePlanes(ConvolutionGeometry const& g)
-      : rows(extent(g.height)), pitch(extent(g.width)), count(g.height.stride * g.width.stride) {}
-  /// Whether the planes suit a convolution. They do not if a channel has many outputs, because a matrix product reads
-  /// each of its values only once, nor if the planes would be mostly padding or values that are skipped.
-  static constexpr bool suit(ConvolutionGeometry const& g) {
-    if (g.is_sequence() || g.group_channels() > 1 || g.group_outputs() > 4 || g.taps() == 1 || g.taps() > most_taps)
-      return false;
-    DepthwisePlanes const planes{g};
-    Index const most = 4 * (g.height.in * g.width.in + g.positions()) + 4096;
-    return planes.count <= most && planes.rows <= most / planes.count &&
-           planes.pitch <= most / planes.count / planes.rows;
-  }
-  /// The floats of all planes, and of the sums for an output.
-  constexpr Index inputs() const { return Layout::padded_size(count * rows * pitch) + slack; }
-  constexpr Index outputs() const { return rows * pitch; }
-  constexpr Index size() const { return inputs() + Layout::padded_size(outputs()) + slack; }
-
- private:
-  static constexpr Index extent(Axis const& axis) { return axis.out + (axis.filter - 1) * axis.dilation / axis.stride; }
-};
-
-constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
-  Panel const panel{g}, back{g, true};
-  Index const gradient = extent.training ? Layout::gradients(g) : 0,
-              turned = g.is_sequence()   ? pitch(panel.outputs)
-                       : extent.training ? Layout::turned(g)
-                                         : 0,
-              back_weights =
-                  g.is_sequence() && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
-              weights = freestanding::max(panel.filters_size(g) + (g.is_sequence() ? turned : 0), back_weights),
-              inputs = extent.input_gradient
-                           ? freestanding::max(panel.size(), freestanding::max(back.size(), back.gradient_size(g)))
-                           : panel.size(),
-              results = extent.input_gradient ? freestanding::max(panel.output_size(), back.output_size())
-                                              : panel.output_size();
-  Index const sums = extent.adds && !g.is_sequence() ? back.images * pitch(g.in()) : 0;
-  Index const products = 3 * Panel::slack + sums + inputs + results + freestanding::max(weights, gradient + turned) +
-                         Layout::unpooled(g, extent);
-  Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes{g}.size() + Layout::unpooled(g, extent) : 0;
-  Index const size = freestanding::max(products, planes);
-  if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
-  Index const border = freestanding::max(size, Layout::block_border(g, extent));
-  return Layout::block_scratch(g, extent) + extent.workers * border;
-}
-
-/// The planes of a volume that are convolved together, each as an image, and the scratch that this needs.
-struct VolumePlanes {
-  ConvolutionGeometry g;  // of_planes() or of_tap()
-  Index images;           // at once: as many as share a panel
-
-  constexpr explicit VolumePlanes(ConvolutionGeometry const& of, bool backward = false)
-      : g(of), images(Panel{of, backward}.images) {}
-  /// The floats between the inputs, and between the outputs, of two images.
-  constexpr Index in() const { return Layout::pitch(g.in()); }
-  constexpr Index out() const { return Layout::pitch(g.out()); }
-  constexpr Index size() const { return images * (in() + out()); }
-};
-
-/// The planes of each worker: forward those that the filters see, backward those of one tap. The workers share the
-/// weights in the order of the taps; the gradient of the weights, which is computed from one plane of the output after
-/// another, is in their place.
-constexpr Index Layout::convolution_scratch(VolumeGeometry const& g, Extent extent) {
-  if (!g.is_volume()) return convolution_scratch(static_cast<ConvolutionGeometry const&>(g), extent);
-  VolumePlanes const all{g.of_planes()}, tap{g.of_tap(), true};
-  Index const forward =
-                  all.size() + convolution_scratch(all.g, {.training = false, .input_gradient = false, .blocks = 0}),
-              back = tap.size() + convolution_scratch(tap.g, {.training = false, .input_gradient = true, .blocks = 0}),
-              gradient = gradients(g) + all.in() + all.out() + turned(all.g);
-  Index const shared = freestanding::max(extent.training ? gradient : 0, extent.input_gradient ? gradients(g) : 0),
-              own = freestanding::max(forward, extent.input_gradient ? back : 0);
-  return shared + extent.workers * own;
-}
-
-/// The scratch of one worker that computes attention: keys and values of one head, some of them transposed or copied,
-/// and the scores of a block of queries, which stays in the cache.
-struct AttentionScratch {
-  Index pitch;   // the distance between rows of keys
-  Index block;   // the number of queries whose scores are computed at once
-  Index scores;  // the floats for these
-  Index keys, values, gradients;
-
-  /// Whether rows of this size consist of whole vectors on every CPU.
-  static constexpr bool whole(Index size) { return size % 16 == 0; }
-  static constexpr Index copied(Index steps, Index size) { return whole(size) ? 0 : steps * Layout::padded_size(size); }
-
-  constexpr explicit AttentionScratch(AttentionGeometry const& g)
-      : pitch(Layout::pitch(g.keys)),
-        block(freestanding::within<Index>(6144 / pitch / 12 * 12, 12, 48)),
-        scores(block * pitch),
-        keys(g.size * pitch),
-        values(copied(g.keys, g.value_size)),
-        gradients(g.value_size * pitch + copied(g.keys, g.size) + copied(g.queries, g.size) +
-                  copied(g.queries, g.value_size) + scores) {}
-};
-constexpr Index Layout::attention_scratch(AttentionGeometry const& g, Extent extent) {
-  AttentionScratch const part{g};
-  Index const forward = part.keys + part.values + part.scores;
-  return extent.workers *
-         (extent.training ? freestanding::max(forward, part.keys + part.gradients + part.scores) : forward);
-}
 
 /// The same layout with the matrices of dense layers as rows of Bfloat16, in half the bytes. Their pitch is counted in
 /// Bfloat16 values.

@@ -48,12 +48,15 @@ struct Channels {
   }
 };
 
-/// The filters of a convolution as a matrix {outputs, terms}. They are stored as {terms, outputs}, `pitch` floats from
-/// one term to the next, where those `ahead` are fetched into the L2 cache meanwhile; or, without a pitch, as
-/// pack_filters stores them.
+/// The filters of a convolution as a matrix {outputs, terms}: as the layer's weights are stored, {terms, outputs}, or
+/// as pack_filters stores them.
 struct Filters {
   float const* data;
-  Index terms, pitch = 0, ahead = 0;
+  Index terms;
+  Index pitch;  // from one term to the next, or 0 if they are packed
+  Index ahead;  // so many floats ahead, those that are not packed are fetched into the L2 cache
+
+  static constexpr Filters packed(float const* data, Index terms) { return {data, terms, 0, 0}; }
 
   template <int h>
   struct Cursor {

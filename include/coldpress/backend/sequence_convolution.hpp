@@ -122,7 +122,7 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   Axis const& steps_of = g.height;
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
               w_pitch = Layout::pitch(g.outputs), taps = steps_of.filter, depth = taps * channels,
-              packed = depth * Layout::padded_size(outputs);  // floats of a group's weights
+              packed = depth * padded_size(outputs);  // floats of a group's weights
   bool const packs = memory.panel.packs_filters(x.rows * steps_of.out);
   float* const of_group = memory.rest + (packs ? g.groups * packed : 0);  // its biases
   for (Index group = 0; packs && group < g.groups; ++group)

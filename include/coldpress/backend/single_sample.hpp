@@ -63,7 +63,7 @@ __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_s
           .channels = g.group_channels(),
           .outputs = g.group_outputs(),
           .weight_pitch = Layout::pitch(g.outputs),
-          .turn_pitch = (g.height.filter - 1) * g.groups * Layout::padded_size(g.group_outputs()),
+          .turn_pitch = (g.height.filter - 1) * g.groups * padded_size(g.group_outputs()),
           .taps = g.height.filter,
           .dilation = g.past() > 0 ? g.height.dilation : 1,
           .y_pitch = y.pitch,

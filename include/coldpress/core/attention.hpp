@@ -55,9 +55,7 @@ struct AttentionCache {
   Index capacity, key_features, value_features;
 
   constexpr explicit AttentionCache(AttentionGeometry const& g)
-      : capacity((g.window + 15) / 16 * 16),
-        key_features(g.kv_heads * g.size),
-        value_features(g.kv_heads * g.value_size) {}
+      : capacity(padded_size(g.window)), key_features(g.kv_heads * g.size), value_features(g.kv_heads * g.value_size) {}
   constexpr Index size() const { return header + 2 * capacity * (key_features + value_features); }
   /// The largest number of steps that `continued` passes to an attention, which begin at a multiple of 16.
   constexpr Index most_keys() const { return capacity + 16; }

@@ -169,6 +169,13 @@ decltype(auto) with_context(Action&& action, Annotate&& annotate) {
     throw;
   }
 }
+/// Throws ConfigError with this sentence about a field, unless what the sentence demands holds.
+inline void check_field(bool holds, std::string const& field, std::string const& sentence) {
+  if (holds) return;
+  ConfigError error{sentence};
+  error.in_field(field);
+  throw error;
+}
 /// Runs `action` on a file. Errors name the file, and std::bad_alloc becomes a MemoryError.
 template <class Action>
 decltype(auto) with_file(std::string const& path, Action&& action) {

@@ -107,19 +107,23 @@ constexpr Index past_of(L const& layer, Shapes in) {
   return reads_past<L> ? window_of(layer, in) : state_of(layer, in) > 0 ? endless_past : 0;
 }
 
+/// Whether all that a layer computes depends on random numbers, and not only a part, as with a dropout_seed.
+template <class L>
+constexpr bool has_seed = requires(L const& layer) {
+  layer.seed;
+};
 /// Whether a layer draws random numbers, which depend on its name.
 template <class L>
-constexpr bool draws_numbers = requires(L const& layer) {
-  layer.seed;
-}
-|| requires(L const& layer) { layer.dropout_seed; };
+constexpr bool draws_numbers = has_seed<L> || requires(L const& layer) {
+  layer.dropout_seed;
+};
 
 /// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
 template <Layer L>
 constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {
-  if constexpr (requires { layer.seed; }) {
+  if constexpr (has_seed<L>) {
     return RandomStream{seed, layer.seed, layer_name}.key;
-  } else if constexpr (requires { layer.dropout_seed; }) {
+  } else if constexpr (draws_numbers<L>) {
     return RandomStream{seed, layer.dropout_seed, layer_name}.key;
   } else {
     return 0;
@@ -142,7 +146,6 @@ template <class L>
 struct LayerTraits {
  private:
   static constexpr Capabilities declared = capabilities_of<L>;
-  static constexpr bool has_seed = requires(L const& layer) { layer.seed; };
 
  public:
   /// Whether gradients get past the layer.
@@ -167,7 +170,7 @@ struct LayerTraits {
   /// Of a pointwise layer: whether it asks which value of which sample it is given.
   static constexpr bool positioned = [] {
     if constexpr (PointwiseLayer<L>) {
-      return is_positioned<std::remove_cvref_t<decltype(std::declval<L const&>().op(0))>> || has_seed;
+      return is_positioned<std::remove_cvref_t<decltype(std::declval<L const&>().op(0))>> || has_seed<L>;
     } else {
       return false;
     }
@@ -187,7 +190,7 @@ struct LayerTraits {
       bool const streams = PointwiseLayer<L> || JoinLayer<L> || one_step || state_of(layer, in) > 0;
       all.streaming = streams ? StreamSupport::always : StreamSupport::never;
     }
-    all.mixes_samples = all.mixes_samples || has_seed || positioned;  // random numbers are counted by sample
+    all.mixes_samples = all.mixes_samples || has_seed<L> || positioned;  // random numbers are counted by sample
     return all;
   }
 };

@@ -192,7 +192,8 @@ struct Recurrence {
   /// The step that is computed n-th, from 0.
   constexpr Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
 
-  static constexpr Index padded(Index units) { return (units + 15) / 16 * 16; }
+  /// So many units fill whole vectors on every CPU.
+  static constexpr Index padded(Index units) { return padded_size(units); }
   constexpr Index units() const { return padded(weights.hidden); }
   /// The number of values in `kept` per step and sample.
   static constexpr Index kept_size(RnnType type, Index hidden) {

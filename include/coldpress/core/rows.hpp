@@ -7,10 +7,12 @@
 
 namespace coldpress {
 
+/// The size of n values with those that fill up the last cache line, in values.
+constexpr Index padded_size(Index n) { return (n + 15) / 16 * 16; }
 /// The distance between padded rows of n values, in values: whole cache lines, but not a multiple of 1 KiB, since such
 /// rows would share the same sets of the L1 cache.
 constexpr Index padded_pitch(Index n) {
-  n = (n + 15) / 16 * 16;
+  n = padded_size(n);
   return n % 256 == 0 ? n + 16 : n;
 }
 

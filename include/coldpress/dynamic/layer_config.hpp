@@ -158,5 +158,7 @@ struct SolverConfig {
 
 /// Throws ConfigError, which names the field, if a number is not valid.
 void check_numbers(SolverConfig const& config);
+/// Throws ConfigError if the filler is none, or if one of its numbers is not valid.
+void check_filler(Filler const& filler);
 
 }  // namespace coldpress::dynamic

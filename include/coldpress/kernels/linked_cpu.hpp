@@ -38,7 +38,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   template <class L>
   static constexpr Index calls_of(L const& layer) {
     if constexpr (std::is_same_v<L, Rnn>) {
-      return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
+      return 2 * layer.num_layers * layer.directions();
     } else {
       if constexpr (!cpu::is_builtin<L, BuiltinLayers>) return 0;
       return LayerTraits<L>::fuses ? 1 : LayerTraits<L>::normalizes ? 2 : 0;

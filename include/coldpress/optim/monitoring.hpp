@@ -73,36 +73,30 @@ struct Monitoring {
 
 /// Throws ConfigError, with the field, for a number that makes no sense.
 inline void check_numbers(Monitoring const& monitoring) {
-  auto const check = [](bool holds, char const* field, std::string const& sentence) {
-    if (holds) return;
-    ConfigError error{sentence};
-    error.in_field(field);
-    throw error;
-  };
   auto const number = [](double value) { return "got " + std::to_string(value); };
-  check(monitoring.validate >= 0 && monitoring.validate < 1, "validate",
-        "must be at least 0 and below 1, " + number(monitoring.validate));
+  check_field(monitoring.validate >= 0 && monitoring.validate < 1, "validate",
+              "must be at least 0 and below 1, " + number(monitoring.validate));
   if (auto const& stop = monitoring.early_stopping) {
-    check(!stop->metric.name.empty(), "early_stopping.metric", "must not be empty");
-    check(stop->patience >= 1, "early_stopping.patience", "must be at least 1");
-    check(stop->min_delta >= 0 && std::isfinite(stop->min_delta), "early_stopping.min_delta",
-          "must be at least 0 and finite, " + number(stop->min_delta));
+    check_field(!stop->metric.name.empty(), "early_stopping.metric", "must not be empty");
+    check_field(stop->patience >= 1, "early_stopping.patience", "must be at least 1");
+    check_field(stop->min_delta >= 0 && std::isfinite(stop->min_delta), "early_stopping.min_delta",
+                "must be at least 0 and finite, " + number(stop->min_delta));
   }
   if (auto const& reduce = monitoring.reduce_on_plateau) {
-    check(!reduce->metric.name.empty(), "reduce_on_plateau.metric", "must not be empty");
-    check(reduce->factor > 0 && reduce->factor < 1, "reduce_on_plateau.factor",
-          "must be between 0 and 1, " + number(static_cast<double>(reduce->factor)));
-    check(reduce->patience >= 1, "reduce_on_plateau.patience", "must be at least 1");
-    check(reduce->cooldown >= 0, "reduce_on_plateau.cooldown", "must not be negative");
-    check(reduce->min_delta >= 0 && std::isfinite(reduce->min_delta), "reduce_on_plateau.min_delta",
-          "must be at least 0 and finite, " + number(reduce->min_delta));
-    check(reduce->min_rate >= 0 && std::isfinite(reduce->min_rate), "reduce_on_plateau.min_rate",
-          "must be at least 0 and finite, " + number(static_cast<double>(reduce->min_rate)));
+    check_field(!reduce->metric.name.empty(), "reduce_on_plateau.metric", "must not be empty");
+    check_field(reduce->factor > 0 && reduce->factor < 1, "reduce_on_plateau.factor",
+                "must be between 0 and 1, " + number(static_cast<double>(reduce->factor)));
+    check_field(reduce->patience >= 1, "reduce_on_plateau.patience", "must be at least 1");
+    check_field(reduce->cooldown >= 0, "reduce_on_plateau.cooldown", "must not be negative");
+    check_field(reduce->min_delta >= 0 && std::isfinite(reduce->min_delta), "reduce_on_plateau.min_delta",
+                "must be at least 0 and finite, " + number(reduce->min_delta));
+    check_field(reduce->min_rate >= 0 && std::isfinite(reduce->min_rate), "reduce_on_plateau.min_rate",
+                "must be at least 0 and finite, " + number(static_cast<double>(reduce->min_rate)));
   }
   WeightAverage const& average = monitoring.average;
-  check(average.kind != WeightAverage::Kind::ema || (average.decay > 0 && average.decay < 1), "average.ema",
-        "must be between 0 and 1, " + number(static_cast<double>(average.decay)));
-  check(average.from_epoch >= 0, "average.swa", "must not be negative");
+  check_field(average.kind != WeightAverage::Kind::ema || (average.decay > 0 && average.decay < 1), "average.ema",
+              "must be between 0 and 1, " + number(static_cast<double>(average.decay)));
+  check_field(average.from_epoch >= 0, "average.swa", "must not be negative");
 }
 
 }  // namespace coldpress
