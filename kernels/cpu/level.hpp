@@ -11,7 +11,7 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 /// The backend of static networks, with the threads and the scratch of this call.
-inline Cpu with(Context const& context) { return {{}, {context}}; }
+inline Cpu with(Context const& context) { return {{{}, {context}}}; }
 
 /// The same for the loops of layers.
 struct LoopCpu : Cpu {

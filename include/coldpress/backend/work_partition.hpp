@@ -3,10 +3,10 @@
 
 #include <coldpress/backend/blocked_rows.hpp>
 #include <coldpress/backend/layout.hpp>
-#include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/tile.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/recurrent.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 

@@ -102,7 +102,7 @@ class RegisteredCustom final : public AnyLayer {
         backend.scratch = with.context.scratch;
         f(backend);
       } else {
-        f(Cpu{{}, {with.context}});
+        f(Cpu{{{}, {with.context}}});
       }
     }
   }

@@ -3,8 +3,9 @@
 
 // The instruction set is chosen when the program runs, so the program's own compiler flags matter little.
 
-#include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/erased.hpp>
+#include <coldpress/backend/row_primitives.hpp>
 #include <coldpress/core/layer_traits.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
 #include <coldpress/run/stored_parameter.hpp>
@@ -124,7 +125,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
   }
 
  private:
-  Cpu compiled_in() const { return {{}, {static_cast<Context const&>(*this)}}; }
+  cpu::RowPrimitives compiled_in() const { return {{}, {static_cast<Context const&>(*this)}}; }
 };
 static_assert(concepts::Backend<LinkedCpu>);
 
