@@ -319,10 +319,17 @@ constexpr void layer_gradient(Run const& run, L const& layer, G g, Sinks const& 
   if (stage.begins(Index{g})) parameters();
 }
 
-/// The same with the sinks of all parameters. A layer without parameters has one function, whatever the sinks are.
+/// The same with the sinks of all parameters. A layer without parameters has one function for all sinks, and a layer
+/// that does not sum over the samples one for all stages, of which it has but one.
 template <class Run, class L, class G, class Sinks, class Stage>
-constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass, Stage const& stage) {
-  layer_gradient(run, layer, g, sinks_of<L>(sinks, run.program.slots(g)), pass, stage);
+constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass,
+                             [[maybe_unused]] Stage const& stage) {
+  auto const own = sinks_of<L>(sinks, run.program.slots(g));
+  if constexpr (has_totals<L>) {
+    layer_gradient(run, layer, g, own, pass, stage);
+  } else {
+    layer_gradient(run, layer, g, own, pass, WholePass{});
+  }
 }
 
 /// For backward: nothing is done behind a group.
