@@ -54,11 +54,33 @@ class RangeTest {
   std::vector<Point> const& points() const { return points_; }
   /// The rate from which the loss explodes.
   std::optional<double> diverges() const { return diverges_; }
+  /// Whether the mean of as many losses as a line is fitted to falls below that of the first ones by more than four
+  /// standard errors. What is no line in three losses in a row is taken for noise.
+  bool falls_clearly() const {
+    std::size_t const size = points_.size(), together = std::min(2 * side() + 1, size / 2);
+    if (together == 0) return false;
+    auto const mean_from = [&](std::size_t begin) {
+      double sum = 0;
+      for (std::size_t i = begin; i < begin + together; ++i) sum += points_[i].loss;
+      return sum / static_cast<double>(together);
+    };
+    double const first = mean_from(0);
+    double least = first;
+    std::size_t end = together;
+    for (std::size_t begin = together; begin + together <= size; ++begin)
+      if (double const mean = mean_from(begin); mean < least) least = mean, end = begin + together;
+    double squares = 0;
+    for (std::size_t i = 2; i < end; ++i) {
+      double const bend = points_[i - 2].loss - 2 * points_[i - 1].loss + points_[i].loss;
+      squares += bend * bend / 6;  // whose expectation is the variance of a loss
+    }
+    double const variance = squares / static_cast<double>(std::max<std::size_t>(end, 3) - 2);
+    return first - least > 4 * std::sqrt(2 * variance / static_cast<double>(together));
+  }
   /// The rate at which the loss falls fastest as the rate grows by a factor: the middle of the steepest of the lines
   /// that fit the losses of a fifth of the test. None if no such line falls before the smoothed loss is lowest.
   std::optional<double> steepest() const {
-    std::size_t const size = points_.size(),
-                      side = std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10);
+    std::size_t const size = points_.size(), side = this->side();
     // The mean of the first few losses says more about them than about their rates.
     std::size_t lowest = std::min<std::size_t>(10, size - 1);
     for (std::size_t i = lowest; i < size; ++i) lowest = points_[i].smooth < points_[lowest].smooth ? i : lowest;
@@ -74,6 +96,9 @@ class RangeTest {
   }
 
  private:
+  /// The losses on each side of the middle of a line.
+  std::size_t side() const { return std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10); }
+
   Options const& options_;
   std::vector<Point> points_;
   double sum_ = 0;
@@ -115,6 +140,12 @@ void print(RangeTest const& test, double most) {
     std::printf(
         "The loss does not fall before, so no rate is suggested; more --steps or a larger --batch show more.\n");
     return;
+  if (!test.falls_clearly()) {
+    std::printf(
+        "It falls no further than it varies from update to update, so no rate is suggested; more --steps or a larger "
+        "--batch show more.\n");
+    return;
+  }
   }
   std::printf("It falls fastest at a rate of %.3g.\n", *steepest);
   std::printf("Suggested: baseLr = %.2g\n", diverges ? std::min(*steepest, *diverges / 10) : *steepest);
