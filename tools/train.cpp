@@ -95,8 +95,15 @@ std::string text_of(RunOptions const& options) {
 }
 
 /// Adds what is measured, what follows from it, and what is written.
-void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
-             data::Progress& progress) {
+/// Those of a run that know which of its networks is the best; null: there are none.
+struct Watchers {
+  train::StopEarly const* stop = nullptr;
+  train::SaveBest const* best = nullptr;
+};
+
+Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
+                 data::Progress& progress) {
+  Watchers watchers;
   Outputs const& outputs = options.outputs;
   std::vector<std::pair<std::string, train::Validation*>> judges;
   auto const judge = [&](char const* title, data::Source const* source) {
@@ -108,7 +115,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   auto const check = [&](Metric const& metric) { check_metric(metric, data, labels); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);
-    trainer.every(train::epochs(1), train::StopEarly{*stop});
+    watchers.stop = &trainer.every(train::epochs(1), train::StopEarly{*stop});
   }
   if (auto const& reduce = run.monitoring.reduce_on_plateau) {
     check(reduce->metric);
@@ -122,7 +129,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
                           : data.parts.held_out || !data.test ? Metric{}
                                                               : Metric{"test/loss"};
     check(metric);
-    if (!outputs.best.empty()) trainer.every(train::epochs(1), train::SaveBest{outputs.best, metric});
+    if (!outputs.best.empty()) watchers.best = &trainer.every(train::epochs(1), train::SaveBest{outputs.best, metric});
   }
   data::Source const* const judged = data.parts.held_out ? data.parts.held_out.get() : data.test.get();
   if (!outputs.log.empty()) trainer.every(train::epochs(1), train::CsvLog{outputs.log});
@@ -148,6 +155,29 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
     progress.print(line);
   });
 }
+  return watchers;
+}
+
+/// Says whose weights are in the files: those after the last step, or the best ones.
+void tell(Trainer const& trainer, Watchers const& watchers, Options const& options, EarlyStopping const* stopping) {
+  auto const text = [](train::Best const& best) {
+    return "the best network, that of step " + std::to_string(best.iteration()) + " (" + best.metric().name + " " +
+           to_string(static_cast<float>(*best.value())) + "),";
+  };
+  if (watchers.best && watchers.best->best().value()) {
+    std::printf("Saved %s to %s\n", text(watchers.best->best()).c_str(), options.outputs.best.c_str());
+  } else if (watchers.best) {
+    std::string const& metric = watchers.best->best().metric().name;
+    show("note: --keep-best has not written " + options.outputs.best + ", since " + metric +
+         (trainer.statistics().find(metric) ? " has never been a number"
+                                            : " is measured at the end of each epoch, and the run ended after " +
+                                                  counted(trainer.iteration(), "step") + ", before that of the first"));
+  }
+  bool const restored = watchers.stop && stopping->restore_best && watchers.stop->best().value();
+  std::string const of =
+      restored ? text(watchers.stop->best()) : "the network after " + counted(trainer.iteration(), "step");
+  std::printf("Saved %s to %s; waited for data %.1f %% of the time\n", of.c_str(), options.outputs.save.c_str(),
+              trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
 
 /// Compares what the ranks train, whose steps are divided among them. Says how.
 std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks const& ranks, Options const& options,
@@ -216,7 +246,7 @@ void train_on(Ranks const& ranks, Options options) {
                           options.steps > 0 ? std::min(trainer.samples(), static_cast<Index>(options.steps) * run.batch)
                                             : trainer.samples(),
                           static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
-  monitor(trainer, options, run, data, progress);
+  Watchers const watchers = monitor(trainer, options, run, data, progress);
   train::Snapshot* snapshot = nullptr;
   if (!outputs.checkpoint.empty()) {
     snapshot = &trainer.every(options.checkpoint_when, train::Snapshot{outputs.checkpoint});
@@ -268,9 +298,7 @@ void train_on(Ranks const& ranks, Options options) {
   finish(true);
   if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs or steps were done before.");
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
-  std::printf("Saved the network after %s to %s; waited for data %.1f %% of the time\n",
-              counted(trainer.iteration(), "step").c_str(), outputs.save.c_str(),
-              trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
+  tell(trainer, watchers, options, run.monitoring.early_stopping ? &*run.monitoring.early_stopping : nullptr);
   if (!ranks.communicator()) return;
   auto const [hidden, waited] = ranks.communicator()->travel_time();
   if (hidden + waited < 0.05) return;
