@@ -107,15 +107,14 @@ class RangeTest {
 };
 
 /// The mean loss of the minibatches of one update. Throws DivergenceError if one is not finite.
-double step(dynamic::Solver& solver, data::Prefetcher& batches, bool objective, double rate) {
+double step(dynamic::Solver& solver, train::InputArrays& arrays, data::Prefetcher& batches, double rate) {
   std::visit([&](auto& optimizer) { optimizer.learning_rate = static_cast<float>(rate); }, solver.options().optimizer);
   train::Mean loss;
   do {
     auto const batch = batches.next();
-    dynamic::Values const both[] = {batch.samples, batch.targets};
-    std::size_t const inputs = solver.network().input_shapes().size();
-    float const mean = objective ? solver.train_minibatch(batch.samples, batch.targets)
-                                 : solver.train_minibatch(std::span{both}.first(inputs));
+    auto const inputs = arrays.of(batch.samples, batch.targets);
+    float const mean =
+        solver.config().objective ? solver.train_minibatch(inputs, batch.targets) : solver.train_minibatch(inputs);
     loss.add(static_cast<double>(mean), batch.size);
   } while (solver.progress().waiting > 0);
   return loss.value();
@@ -140,12 +139,12 @@ void print(RangeTest const& test, double most) {
     std::printf(
         "The loss does not fall before, so no rate is suggested; more --steps or a larger --batch show more.\n");
     return;
+  }
   if (!test.falls_clearly()) {
     std::printf(
         "It falls no further than it varies from update to update, so no rate is suggested; more --steps or a larger "
         "--batch show more.\n");
     return;
-  }
   }
   std::printf("It falls fastest at a rate of %.3g.\n", *steepest);
   std::printf("Suggested: baseLr = %.2g\n", diverges ? std::min(*steepest, *diverges / 10) : *steepest);
@@ -171,17 +170,18 @@ void find_rate(Options const& options) {
   files.check_writable();
   persist::Checkpoint run = read_run(options.run, files);
   RunData const data = open_data(run, options.reading);
-  dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, *data.prepared);
   train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   solver.options().lr_policy = policy::Fixed{};
   data::Batches order{data::augmented(data::shuffled(data.training(), run.seed), run.model.transforms, run.seed),
                       run.batch};
   order.seek({run.epoch, static_cast<Index>(run.position)});
   data::Prefetcher batches{std::move(order), 4};
+  train::InputArrays arrays{train::network_inputs(solver.network(), !run.loss)};
   RangeTest test{options};
   while (!test.done()) {
     try {
-      test.add(step(solver, batches, run.loss.has_value(), test.next_rate()));
+      test.add(step(solver, arrays, batches, test.next_rate()));
     } catch (DivergenceError const&) {
       if (test.points().empty()) throw;
       test.end();

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "convert_formats.hpp"
 #include "ending.hpp"
+#include "input_arrays.hpp"
 #include "print.hpp"
 #include "ranks.hpp"
 #include "report.hpp"
@@ -50,7 +51,7 @@ struct Data : RunData {
 Data open_all(Options const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
-  data.test = data::open_source(options.test, options.reading);
+  data.test = data::open_source(data_for(options.test, run.model.config, !run.loss), options.reading);
   show_skipped(*data.test);
   data.tested = with_context(
       [&] {
@@ -94,13 +95,13 @@ std::string text_of(RunOptions const& options) {
   return text;
 }
 
-/// Adds what is measured, what follows from it, and what is written.
 /// Those of a run that know which of its networks is the best; null: there are none.
 struct Watchers {
   train::StopEarly const* stop = nullptr;
   train::SaveBest const* best = nullptr;
 };
 
+/// Adds what is measured, what follows from it, and what is written.
 Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
                  data::Progress& progress) {
   Watchers watchers;
@@ -154,7 +155,6 @@ Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run
     for (auto const& [title, validation] : judges) line += "  " + title + " " + to_string(validation->score());
     progress.print(line);
   });
-}
   return watchers;
 }
 
@@ -178,6 +178,7 @@ void tell(Trainer const& trainer, Watchers const& watchers, Options const& optio
       restored ? text(watchers.stop->best()) : "the network after " + counted(trainer.iteration(), "step");
   std::printf("Saved %s to %s; waited for data %.1f %% of the time\n", of.c_str(), options.outputs.save.c_str(),
               trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
+}
 
 /// Compares what the ranks train, whose steps are divided among them. Says how.
 std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks const& ranks, Options const& options,
@@ -228,7 +229,7 @@ void train_on(Ranks const& ranks, Options options) {
   if (auto& stop = run.monitoring.early_stopping; stop && !options.run.metric && !data.parts.held_out && data.test) {
     if (stop->metric == Metric{}) stop->metric = {"test/loss"};
   }
-  dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, *data.prepared);
   train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   if (data.tested) train::check_fits(solver.network(), run.loss, *data.tested, options.test);
 
@@ -291,7 +292,7 @@ void train_on(Ranks const& ranks, Options options) {
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
   std::printf("%s of %s, %s, batch %td%s, %s\n", counted(data.training().size(), "sample").c_str(),
-              to_string(data.training().sample_shape()).c_str(), counted(parameters, "parameter").c_str(), run.batch,
+              shape_text(data.training()).c_str(), counted(parameters, "parameter").c_str(), run.batch,
               division.c_str(), options.computing.backend.c_str());
   std::uint64_t const before = trainer.iteration();
   trainer.run();
