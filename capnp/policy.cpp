@@ -15,12 +15,13 @@ Index read_count(std::string const& field, std::uint64_t count) {
 }
 
 /// A policy that is not a list, which is the only one in `policy`.
-void read_kind(std::string const& field, capnp::DynamicStruct::Reader file, capnp::StructSchema::Field member,
+void read_kind(std::string const& field_of_policy, capnp::DynamicStruct::Reader file, capnp::StructSchema::Field member,
                Policy& policy) {
   auto const known = spellings(Policy::Kind{});
   std::string const name = text_of(member.getProto().getName());
   auto const kind = std::ranges::find_if(known, [&](std::string_view word) { return camel_case(word) == name; });
   if (kind == known.end()) throw UnsupportedError{"has a policy that this version of coldpress does not know"};
+  std::string const field = field_of_policy + "." + name;
   Policy::Stage& stage = policy.stages[0];
   stage.kind = static_cast<Policy::Kind>(kind - known.begin());
   if (member.getType().isVoid()) return;

@@ -6,6 +6,7 @@
 #include "solver_text.hpp"
 #include "writable.hpp"
 
+#include <coldpress/convert/nam.hpp>
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/progress.hpp>
 #include <coldpress/data/segments.hpp>
@@ -55,7 +56,7 @@ std::string spec_of(AmpOptions const& options, Index delay) {
 }
 
 /// The run as it begins, or throws MismatchError if the checkpoint is of another one.
-Checkpoint begin(AmpOptions const& options, Index delay, Index steps_per_epoch) {
+Checkpoint begin(AmpOptions const& options, Index delay, Index sample_rate, Index steps_per_epoch) {
   Checkpoint run;
   run.model.config = amp_training(options.architecture, options.segment, options.losses);
   run.solver.solver = Adam{};
@@ -74,6 +75,10 @@ Checkpoint begin(AmpOptions const& options, Index delay, Index steps_per_epoch) 
   };
   auto const options_of = [](std::string const& spec) { return spec.substr(std::min(spec.rfind('?'), spec.size())); };
   with_file(options.resume, [&] {
+    auto const kept_rate = convert::nam_metadata_of(kept.model).sample_rate;  // older checkpoints do not say it
+    if (kept_rate && *kept_rate != static_cast<double>(sample_rate))
+      throw MismatchError{"was made of sounds at " + rounded(*kept_rate, 9) + " Hz, but " + options.input + " and " +
+                          options.output + " are at " + std::to_string(sample_rate) + " Hz"};
     std::string const other = dynamic::difference(kept.model.config, run.model.config);
     if (!other.empty()) throw MismatchError{"is of another network: " + other};
     if (kept.solver != run.solver) throw MismatchError{difference(kept.solver, run.solver)};
@@ -135,7 +140,7 @@ void train_amp(AmpOptions const& options) {
   auto const all =
       data::segments(std::move(signals), {.length = options.segment, .run_in = amp_run_in(options.architecture)});
   auto const parts = data::split_end(*all, options.validate);
-  Checkpoint run = begin(options, delay, (parts.training->size() + options.batch - 1) / options.batch);
+  Checkpoint run = begin(options, delay, sample_rate, (parts.training->size() + options.batch - 1) / options.batch);
   dynamic::Solver solver = make_solver(options, run);
   Trainer trainer{solver,
                   *parts.training,
@@ -172,7 +177,8 @@ void train_amp(AmpOptions const& options) {
   train::Snapshot* snapshot = nullptr;
   if (!options.checkpoint.empty()) {
     snapshot = &trainer.every(train::epochs(1), train::Snapshot{options.checkpoint});
-    snapshot->complete = [data = run.data, monitoring = run.monitoring](Checkpoint& checkpoint) {
+    snapshot->complete = [data = run.data, monitoring = run.monitoring, sample_rate](Checkpoint& checkpoint) {
+      checkpoint.model.metadata = convert::entries_of({.sample_rate = static_cast<double>(sample_rate)});
       checkpoint.data = data;
       checkpoint.monitoring = monitoring;
     };

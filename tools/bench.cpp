@@ -1,6 +1,7 @@
 // coldpress bench: how fast a network streams a signal, or computes minibatches.
 
 #include "commands.hpp"
+#include "input_arrays.hpp"
 #include "streamed.hpp"
 
 #include <coldpress/convert/format.hpp>
@@ -9,6 +10,7 @@
 #include <coldpress/data/npy.hpp>
 #include <coldpress/dynamic/stream.hpp>
 #include <coldpress/persist.hpp>
+#include <coldpress/train/input_arrays.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -87,25 +89,31 @@ void bench_stream(Options const& options) {
               static_cast<double>(options.block) / rate / median, rate);
 }
 
-/// A minibatch for each input: noise, or what the user gives for the only one.
+/// A minibatch for each input: noise, or what the user gives for those that are not the targets of losses.
 std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Options const& options) {
-  std::vector<dynamic::SharedTensor> inputs;
+  std::vector<dynamic::SharedTensor> tensors;
   for (Shape const& shape : network.input_shapes()) {
-    auto const& tensor = inputs.emplace_back(std::vector{options.batch, shape.size()});
-    if (options.input.empty()) fill_with_noise(tensor.write_only());
+    auto const& tensor = tensors.emplace_back(std::vector{options.batch, shape.size()});
+    fill_with_noise(tensor.write_only());
   }
-  if (options.input.empty()) return inputs;
-  if (inputs.size() != 1)
-    throw DataError{"--input is for a network of one input, and '" + options.model + "' has " +
-                    std::to_string(inputs.size())};
-  data::NpyArray const given = data::read_npy(options.input);
-  Index const samples = given.extents.empty() ? 1 : given.extents[0], size = network.input_shape().size(),
-              found = samples > 0 ? static_cast<Index>(given.values.size()) / samples : 0;
-  if (samples != options.batch || found != size)
-    throw DataError{"'" + options.input + "' has " + counted(samples, "sample") + " of " + counted(found, "value") +
-                    ", expected " + std::to_string(options.batch) + " of " + std::to_string(size)};
-  std::ranges::copy(given.values, inputs[0].write_only().begin());
-  return inputs;
+  if (options.input.empty()) return tensors;
+  auto const inputs = train::network_inputs(network, false);
+  auto const of_samples = train::inputs_of(inputs, false);
+  auto const given = data::is_spec(options.input) ? data::open_samples(data_for(options.input, network.config(), false))
+                                                  : data::open_npy(options.input);
+  Index const size = train::joined_shape(of_samples).size(), found = given->sample_shape().size();
+  if (given->size() != options.batch || found != size)
+    throw DataError{"'" + options.input + "' has " + counted(given->size(), "sample") + " of " +
+                    counted(found, "value") + ", expected " + std::to_string(options.batch) + " of " +
+                    std::to_string(size)};
+  if (of_samples.size() > 1)
+    with_context([&] { train::check_arrays(of_samples, *given); }, [&](Error& error) { error.in_file(options.input); });
+  data::Dataset const minibatch = data::load(*given);
+  train::InputArrays arrays{inputs};
+  auto const all = arrays.of(minibatch.samples, {});
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (!inputs[k].of_targets) std::ranges::copy(all[k], tensors[k].write_only().begin());
+  return tensors;
 }
 
 void bench_minibatches(Options const& options) {
@@ -136,8 +144,10 @@ void add_bench(CLI::App& app) {
           ->check(at_least_1())
           ->excludes("--block")
           ->excludes("--size");
-  command->add_option("--input", options->input, "The minibatch, {N, ...} in a .npy file; noise if there is none")
-      ->type_name(file)
+  command
+      ->add_option("--input", options->input,
+                   "The minibatch, {N, ...} in a .npy file, or any data with as many samples; noise if there is none")
+      ->type_name("FILE or SPEC")
       ->needs(batch);
   command->add_option("--seconds", options->seconds, "How long to measure")
       ->type_name(number)

@@ -1,6 +1,7 @@
 // coldpress data: explains how data is named, and shows what is in it.
 
 #include "commands.hpp"
+#include "input_arrays.hpp"
 #include "options.hpp"
 #include "picture.hpp"
 #include "print.hpp"
@@ -147,7 +148,7 @@ void inspect(Inspection const& options) {
     }
   }
   show(spec + ": " + counted(source->size(), "sample"));
-  show("samples of " + to_string(sample) + ", " + samples.text());
+  show("samples of " + shape_text(*source) + ", " + samples.text());
   if (target.size() > 0) show("targets of " + to_string(target) + ", " + targets.text());
   show_skipped(*source);
   if (std::string const classes = labels.text(source->description().classes); target.size() == 1 && !classes.empty())

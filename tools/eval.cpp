@@ -1,6 +1,7 @@
 // coldpress eval: measures the loss and accuracy of a network on data.
 
 #include "commands.hpp"
+#include "input_arrays.hpp"
 #include "options.hpp"
 #include "print.hpp"
 
@@ -30,7 +31,10 @@ struct Options {
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
-  auto const raw = data::open_source(options.data, options.reading);
+  auto const raw =
+      data::open_source(with_context([&] { return data_for(options.data, model.config, options.loss.empty()); },
+                                     [&](Error& error) { error.in_file(options.model); }),
+                        options.reading);
   show_skipped(*raw);
   auto const source = with_context(
       [&] {
@@ -38,8 +42,9 @@ void eval(Options const& options) {
         return data::transformed(*raw, model.transforms);
       },
       [&](Error& error) { error.in_file(options.data); });
-  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, source->sample_shape()); },
-                                        [&](Error& error) { error.in_file(options.model); });
+  dynamic::Layer network = with_context(
+      [&] { return persist::layer_of(backend, model, input_for(model.config, *source, options.loss.empty())); },
+      [&](Error& error) { error.in_file(options.model); });
   Objective const loss = options.loss.empty()
                              ? with_context([&] { return loss_for(network, source->target_shape()); },
                                             [&](Error& error) { error.in_file(options.data); })

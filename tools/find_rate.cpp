@@ -54,11 +54,33 @@ class RangeTest {
   std::vector<Point> const& points() const { return points_; }
   /// The rate from which the loss explodes.
   std::optional<double> diverges() const { return diverges_; }
+  /// Whether the mean of as many losses as a line is fitted to falls below that of the first ones by more than four
+  /// standard errors. What is no line in three losses in a row is taken for noise.
+  bool falls_clearly() const {
+    std::size_t const size = points_.size(), together = std::min(2 * side() + 1, size / 2);
+    if (together == 0) return false;
+    auto const mean_from = [&](std::size_t begin) {
+      double sum = 0;
+      for (std::size_t i = begin; i < begin + together; ++i) sum += points_[i].loss;
+      return sum / static_cast<double>(together);
+    };
+    double const first = mean_from(0);
+    double least = first;
+    std::size_t end = together;
+    for (std::size_t begin = together; begin + together <= size; ++begin)
+      if (double const mean = mean_from(begin); mean < least) least = mean, end = begin + together;
+    double squares = 0;
+    for (std::size_t i = 2; i < end; ++i) {
+      double const bend = points_[i - 2].loss - 2 * points_[i - 1].loss + points_[i].loss;
+      squares += bend * bend / 6;  // whose expectation is the variance of a loss
+    }
+    double const variance = squares / static_cast<double>(std::max<std::size_t>(end, 3) - 2);
+    return first - least > 4 * std::sqrt(2 * variance / static_cast<double>(together));
+  }
   /// The rate at which the loss falls fastest as the rate grows by a factor: the middle of the steepest of the lines
   /// that fit the losses of a fifth of the test. None if no such line falls before the smoothed loss is lowest.
   std::optional<double> steepest() const {
-    std::size_t const size = points_.size(),
-                      side = std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10);
+    std::size_t const size = points_.size(), side = this->side();
     // The mean of the first few losses says more about them than about their rates.
     std::size_t lowest = std::min<std::size_t>(10, size - 1);
     for (std::size_t i = lowest; i < size; ++i) lowest = points_[i].smooth < points_[lowest].smooth ? i : lowest;
@@ -74,6 +96,9 @@ class RangeTest {
   }
 
  private:
+  /// The losses on each side of the middle of a line.
+  std::size_t side() const { return std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10); }
+
   Options const& options_;
   std::vector<Point> points_;
   double sum_ = 0;
@@ -82,15 +107,14 @@ class RangeTest {
 };
 
 /// The mean loss of the minibatches of one update. Throws DivergenceError if one is not finite.
-double step(dynamic::Solver& solver, data::Prefetcher& batches, bool objective, double rate) {
+double step(dynamic::Solver& solver, train::InputArrays& arrays, data::Prefetcher& batches, double rate) {
   std::visit([&](auto& optimizer) { optimizer.learning_rate = static_cast<float>(rate); }, solver.options().optimizer);
   train::Mean loss;
   do {
     auto const batch = batches.next();
-    dynamic::Values const both[] = {batch.samples, batch.targets};
-    std::size_t const inputs = solver.network().input_shapes().size();
-    float const mean = objective ? solver.train_minibatch(batch.samples, batch.targets)
-                                 : solver.train_minibatch(std::span{both}.first(inputs));
+    auto const inputs = arrays.of(batch.samples, batch.targets);
+    float const mean =
+        solver.config().objective ? solver.train_minibatch(inputs, batch.targets) : solver.train_minibatch(inputs);
     loss.add(static_cast<double>(mean), batch.size);
   } while (solver.progress().waiting > 0);
   return loss.value();
@@ -114,6 +138,12 @@ void print(RangeTest const& test, double most) {
   if (!steepest) {
     std::printf(
         "The loss does not fall before, so no rate is suggested; more --steps or a larger --batch show more.\n");
+    return;
+  }
+  if (!test.falls_clearly()) {
+    std::printf(
+        "It falls no further than it varies from update to update, so no rate is suggested; more --steps or a larger "
+        "--batch show more.\n");
     return;
   }
   std::printf("It falls fastest at a rate of %.3g.\n", *steepest);
@@ -140,17 +170,18 @@ void find_rate(Options const& options) {
   files.check_writable();
   persist::Checkpoint run = read_run(options.run, files);
   RunData const data = open_data(run, options.reading);
-  dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, *data.prepared);
   train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   solver.options().lr_policy = policy::Fixed{};
   data::Batches order{data::augmented(data::shuffled(data.training(), run.seed), run.model.transforms, run.seed),
                       run.batch};
   order.seek({run.epoch, static_cast<Index>(run.position)});
   data::Prefetcher batches{std::move(order), 4};
+  train::InputArrays arrays{train::network_inputs(solver.network(), !run.loss)};
   RangeTest test{options};
   while (!test.done()) {
     try {
-      test.add(step(solver, batches, run.loss.has_value(), test.next_rate()));
+      test.add(step(solver, arrays, batches, test.next_rate()));
     } catch (DivergenceError const&) {
       if (test.points().empty()) throw;
       test.end();

@@ -1,6 +1,7 @@
 // coldpress predict: computes a network's outputs for samples, batch by batch.
 
 #include "commands.hpp"
+#include "input_arrays.hpp"
 #include "options.hpp"
 #include "print.hpp"
 #include "writable.hpp"
@@ -50,7 +51,7 @@ std::string resized(std::string const& spec, persist::Model const& model) {
 std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model,
                                          data::ReadOptions reading) {
   if (input.starts_with("images:")) return data::open_samples(resized(input, model), reading);
-  if (data::is_spec(input)) return data::open_samples(input, reading);
+  if (data::is_spec(input)) return data::open_samples(data_for(input, model.config, false), reading);
   if (data::is_picture_file(input)) return data::open_samples(resized("images:" + input + "?", model), reading);
   try {
     return data::open_npy(input, {}, reading);
@@ -69,19 +70,6 @@ data::Transforms of_samples(data::Transforms transforms) {
   for (data::Transform& transform : transforms)
     if (std::holds_alternative<data::OneHot>(transform)) transform = data::Scale{};
   return transforms;
-}
-
-/// Computes the outputs. Inputs that only losses read are left out.
-std::span<dynamic::Values const> outputs_for(dynamic::Layer const& network, dynamic::Values samples) {
-  std::vector<dynamic::Values> inputs(network.input_shapes().size());
-  inputs[0] = samples;
-  try {
-    return network.executable().forward(inputs, dynamic::Mode::inference);
-  } catch (ShapeError const&) {
-    if (inputs.size() == 1) throw;
-    throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
-                           " inputs, but data have only samples"};
-  }
 }
 
 /// The names of the outputs in a file: "output" if there is one, else those of the config. A slash would make a group.
@@ -127,11 +115,13 @@ void predict(Options const& options) {
   auto const raw = open_input(options.input, model, options.reading);
   auto const source = with_context([&] { return data::transformed(*raw, of_samples(model.transforms)); },
                                    [&](Error& error) { error.in_file(options.input); });
-  Shape const sample = source->sample_shape();
-  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
-                                        [&](Error& error) { error.in_file(options.model); });
-  with_context([&] { train::check_samples(sample, network.input_shape()); },
+  dynamic::Layer network =
+      with_context([&] { return persist::layer_of(backend, model, input_for(model.config, *source, false)); },
+                   [&](Error& error) { error.in_file(options.model); });
+  auto const inputs = train::network_inputs(network, false);
+  with_context([&] { train::check_arrays(train::inputs_of(inputs, false), *source); },
                [&](Error& error) { error.in_file(options.input); });
+  train::InputArrays arrays{inputs};
 
   auto const shapes = network.output_shapes();
   auto const names = names_of_outputs(network);
@@ -150,8 +140,11 @@ void predict(Options const& options) {
     data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
     for (auto const& batch : batches.epoch()) {
       auto const start = std::chrono::steady_clock::now();
-      dynamic::Values const y = with_context([&] { return outputs_for(network, batch.samples)[k]; },
-                                             [&](Error& error) { error.in_file(options.model); });
+      auto const compute = [&] {
+        auto const x = arrays.of(batch.samples, {});
+        return network.executable().forward(x, dynamic::Mode::inference)[k];
+      };
+      dynamic::Values const y = with_context(compute, [&](Error& error) { error.in_file(options.model); });
       if (k == 0) time += std::chrono::steady_clock::now() - start;
       output->append(y);
       for (std::size_t i = 0; k == 0 && options.top > 0 && i < static_cast<std::size_t>(batch.size); ++i)
@@ -160,7 +153,7 @@ void predict(Options const& options) {
   }
   output->finish();
   show_skipped(*raw);
-  std::printf("%s of %s to %s in %s\n", counted(raw->size(), "sample").c_str(), to_string(raw->sample_shape()).c_str(),
+  std::printf("%s of %s to %s in %s\n", counted(raw->size(), "sample").c_str(), shape_text(*raw).c_str(),
               shapes_written.c_str(), options.output.c_str());
   if (options.top > 0)
     std::printf("computed in %.3g s, %.0f samples/s\n", time.count(), static_cast<double>(raw->size()) / time.count());

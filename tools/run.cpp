@@ -1,6 +1,7 @@
 // Combines a training config, a checkpoint and options into one run, which may not contradict each other.
 #include "run.hpp"
 
+#include "input_arrays.hpp"
 #include "print.hpp"
 #include "solver_text.hpp"
 
@@ -161,6 +162,8 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
+  with_context([&] { run.data = data_for(run.data, run.model.config, !run.loss); },
+               [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
   if (!options.resume.empty()) {
     if (training) run.solver.shard_optimizer = training->solver.shard_optimizer;  // not part of what is resumed
     auto const check = [&] {
@@ -199,9 +202,11 @@ RunData open_data(Checkpoint& run, data::ReadOptions const& reading) {
 
 namespace {
 /// Gives the network the weights that the file has under the same names, and says which these are not.
-void begin_with(std::string const& file, dynamic::Layer& network, Shape const& sample) {
+void begin_with(std::string const& file, dynamic::Layer& network, data::Source const& samples, bool takes_targets) {
   auto const done = with_file(file, [&] {
-    return dynamic::copy_weights(persist::layer_of(dynamic::Backend{}, persist::read_model(file), sample), network);
+    persist::Model const model = persist::read_model(file);
+    auto const input = input_for(model.config, samples, takes_targets);
+    return dynamic::copy_weights(persist::layer_of(dynamic::Backend{}, model, input), network);
   });
   for (std::string const& name : done.missing)
     show("note: " + name + " is not in " + file + " and has its initial value");
@@ -211,17 +216,17 @@ void begin_with(std::string const& file, dynamic::Layer& network, Shape const& s
 }  // namespace
 
 dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, Checkpoint const& run,
-                            Shape sample) {
+                            data::Source const& samples) {
   dynamic::Backend const backend = computing.open();
   dynamic::Solver solver = with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
         persist::Training const fresh{
             .network = run.model.config, .loss = run.loss, .solver = run.solver, .seed = run.seed};
-        return persist::solver_of(backend, fresh, sample);
+        return persist::solver_of(backend, fresh, input_for(run.model.config, samples, !run.loss));
       },
       [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
-  if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), sample);
+  if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), samples, !run.loss);
   return solver;
 }
 

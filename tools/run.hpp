@@ -31,9 +31,9 @@ void add_run(CLI::App& command, RunOptions& options);
 /// --resume, MismatchError if config or options describe another run than the checkpoint, and what the readers throw.
 persist::Checkpoint read_run(RunOptions const& options, Files& files);
 
-/// The solver of the run, for samples of this shape. Throws what persist::solver_of throws.
+/// The solver of the run, for samples of this data. Throws what persist::solver_of throws.
 dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, persist::Checkpoint const& run,
-                            Shape sample);
+                            data::Source const& samples);
 
 /// The data of a run: all, what is left of it to learn from, and what is held out, and all as the network sees it.
 struct RunData {

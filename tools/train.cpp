@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "convert_formats.hpp"
 #include "ending.hpp"
+#include "input_arrays.hpp"
 #include "print.hpp"
 #include "ranks.hpp"
 #include "report.hpp"
@@ -50,7 +51,7 @@ struct Data : RunData {
 Data open_all(Options const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
-  data.test = data::open_source(options.test, options.reading);
+  data.test = data::open_source(data_for(options.test, run.model.config, !run.loss), options.reading);
   show_skipped(*data.test);
   data.tested = with_context(
       [&] {
@@ -94,9 +95,16 @@ std::string text_of(RunOptions const& options) {
   return text;
 }
 
+/// Those of a run that know which of its networks is the best; null: there are none.
+struct Watchers {
+  train::StopEarly const* stop = nullptr;
+  train::SaveBest const* best = nullptr;
+};
+
 /// Adds what is measured, what follows from it, and what is written.
-void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
-             data::Progress& progress) {
+Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
+                 data::Progress& progress) {
+  Watchers watchers;
   Outputs const& outputs = options.outputs;
   std::vector<std::pair<std::string, train::Validation*>> judges;
   auto const judge = [&](char const* title, data::Source const* source) {
@@ -108,7 +116,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   auto const check = [&](Metric const& metric) { check_metric(metric, data, labels); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);
-    trainer.every(train::epochs(1), train::StopEarly{*stop});
+    watchers.stop = &trainer.every(train::epochs(1), train::StopEarly{*stop});
   }
   if (auto const& reduce = run.monitoring.reduce_on_plateau) {
     check(reduce->metric);
@@ -122,7 +130,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
                           : data.parts.held_out || !data.test ? Metric{}
                                                               : Metric{"test/loss"};
     check(metric);
-    if (!outputs.best.empty()) trainer.every(train::epochs(1), train::SaveBest{outputs.best, metric});
+    if (!outputs.best.empty()) watchers.best = &trainer.every(train::epochs(1), train::SaveBest{outputs.best, metric});
   }
   data::Source const* const judged = data.parts.held_out ? data.parts.held_out.get() : data.test.get();
   if (!outputs.log.empty()) trainer.every(train::epochs(1), train::CsvLog{outputs.log});
@@ -147,6 +155,29 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
     for (auto const& [title, validation] : judges) line += "  " + title + " " + to_string(validation->score());
     progress.print(line);
   });
+  return watchers;
+}
+
+/// Says whose weights are in the files: those after the last step, or the best ones.
+void tell(Trainer const& trainer, Watchers const& watchers, Options const& options, EarlyStopping const* stopping) {
+  auto const text = [](train::Best const& best) {
+    return "the best network, that of step " + std::to_string(best.iteration()) + " (" + best.metric().name + " " +
+           to_string(static_cast<float>(*best.value())) + "),";
+  };
+  if (watchers.best && watchers.best->best().value()) {
+    std::printf("Saved %s to %s\n", text(watchers.best->best()).c_str(), options.outputs.best.c_str());
+  } else if (watchers.best) {
+    std::string const& metric = watchers.best->best().metric().name;
+    show("note: --keep-best has not written " + options.outputs.best + ", since " + metric +
+         (trainer.statistics().find(metric) ? " has never been a number"
+                                            : " is measured at the end of each epoch, and the run ended after " +
+                                                  counted(trainer.iteration(), "step") + ", before that of the first"));
+  }
+  bool const restored = watchers.stop && stopping->restore_best && watchers.stop->best().value();
+  std::string const of =
+      restored ? text(watchers.stop->best()) : "the network after " + counted(trainer.iteration(), "step");
+  std::printf("Saved %s to %s; waited for data %.1f %% of the time\n", of.c_str(), options.outputs.save.c_str(),
+              trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
 }
 
 /// Compares what the ranks train, whose steps are divided among them. Says how.
@@ -198,7 +229,7 @@ void train_on(Ranks const& ranks, Options options) {
   if (auto& stop = run.monitoring.early_stopping; stop && !options.run.metric && !data.parts.held_out && data.test) {
     if (stop->metric == Metric{}) stop->metric = {"test/loss"};
   }
-  dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, *data.prepared);
   train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   if (data.tested) train::check_fits(solver.network(), run.loss, *data.tested, options.test);
 
@@ -216,7 +247,7 @@ void train_on(Ranks const& ranks, Options options) {
                           options.steps > 0 ? std::min(trainer.samples(), static_cast<Index>(options.steps) * run.batch)
                                             : trainer.samples(),
                           static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
-  monitor(trainer, options, run, data, progress);
+  Watchers const watchers = monitor(trainer, options, run, data, progress);
   train::Snapshot* snapshot = nullptr;
   if (!outputs.checkpoint.empty()) {
     snapshot = &trainer.every(options.checkpoint_when, train::Snapshot{outputs.checkpoint});
@@ -261,16 +292,14 @@ void train_on(Ranks const& ranks, Options options) {
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
   std::printf("%s of %s, %s, batch %td%s, %s\n", counted(data.training().size(), "sample").c_str(),
-              to_string(data.training().sample_shape()).c_str(), counted(parameters, "parameter").c_str(), run.batch,
+              shape_text(data.training()).c_str(), counted(parameters, "parameter").c_str(), run.batch,
               division.c_str(), options.computing.backend.c_str());
   std::uint64_t const before = trainer.iteration();
   trainer.run();
   finish(true);
   if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs or steps were done before.");
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
-  std::printf("Saved the network after %s to %s; waited for data %.1f %% of the time\n",
-              counted(trainer.iteration(), "step").c_str(), outputs.save.c_str(),
-              trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
+  tell(trainer, watchers, options, run.monitoring.early_stopping ? &*run.monitoring.early_stopping : nullptr);
   if (!ranks.communicator()) return;
   auto const [hidden, waited] = ranks.communicator()->travel_time();
   if (hidden + waited < 0.05) return;

@@ -13,12 +13,31 @@
 namespace coldpress::data {
 namespace {
 
+/// The shape of what the arrays have of each sample; flat if there are several.
+Shape shape_of(NamedRows const& arrays) {
+  if (arrays.rows.size() == 1) return arrays.rows[0].shape();
+  Shape shape{};
+  for (ArrayRows const& one : arrays.rows) shape.extents[0] += one.shape().size();
+  return shape;
+}
+
+std::vector<Source::Array> parts_of(NamedRows const& arrays) {
+  std::vector<Source::Array> parts;
+  if (arrays.rows.size() < 2) return parts;
+  for (std::size_t k = 0; k < arrays.rows.size(); ++k) parts.push_back({arrays.names[k], arrays.rows[k].shape()});
+  return parts;
+}
+
 class ArraySource final : public Source {
  public:
-  ArraySource(ArrayRows samples, std::optional<ArrayRows> targets)
-      : Source({samples.shape(), targets ? targets->shape() : Shape{}, samples.rows()}),
-        samples_(std::move(samples)),
-        targets_(std::move(targets)) {}
+  ArraySource(NamedRows samples, NamedRows targets)
+      : Source({.sample_shape = shape_of(samples),
+                .target_shape = shape_of(targets),
+                .size = samples.rows[0].rows(),
+                .sample_arrays = parts_of(samples),
+                .target_arrays = parts_of(targets)}),
+        samples_(std::move(samples.rows)),
+        targets_(std::move(targets.rows)) {}
 
   std::unique_ptr<Source::Reader> reader() const override { return std::make_unique<RowReader>(*this); }
 
@@ -26,14 +45,22 @@ class ArraySource final : public Source {
   struct RowReader final : Source::Reader {
     explicit RowReader(ArraySource const& of) : source(of) {}
     void read(Index first, Index count, float* samples, float* targets) override {
-      if (samples) source.samples_.read(first, count, samples);
-      if (source.targets_) source.targets_->read(first, count, targets);
+      if (samples) read_rows(source.samples_, first, count, samples);
+      read_rows(source.targets_, first, count, targets);
+    }
+    static void read_rows(std::vector<ArrayRows> const& arrays, Index first, Index count, float* values) {
+      if (arrays.size() == 1) return arrays[0].read(first, count, values);
+      for (Index i = 0; i < count; ++i) {
+        for (ArrayRows const& array : arrays) {
+          array.read(first + i, 1, values);
+          values += array.shape().size();
+        }
+      }
     }
     ArraySource const& source;
   };
 
-  ArrayRows samples_;
-  std::optional<ArrayRows> targets_;
+  std::vector<ArrayRows> samples_, targets_;  // one after another in each sample
 };
 
 }  // namespace
@@ -90,32 +117,47 @@ std::string ArrayRows::value_at(Index i) const {
   return place_ + "value " + std::to_string(i % shape_.size()) + " of sample " + std::to_string(i / shape_.size());
 }
 
-std::unique_ptr<Source> array_source(ArrayRows samples, std::optional<ArrayRows> targets) {
-  if (targets && targets->rows() != samples.rows())
-    fail_in<FormatError>(targets->path(), targets->place() + "holds " + counted(targets->rows(), "target") +
-                                              " for the " + counted(samples.rows(), "sample") + " of " +
-                                              samples.name());
+std::unique_ptr<Source> array_source(NamedRows samples, NamedRows targets) {
+  ArrayRows const& first = samples.rows[0];
+  auto const check = [&](std::vector<ArrayRows> const& arrays, char const* what) {
+    for (ArrayRows const& one : arrays)
+      if (one.rows() != first.rows())
+        fail_in<FormatError>(one.path(), one.place() + "holds " + counted(one.rows(), what) + " for the " +
+                                             counted(first.rows(), "sample") + " of " + first.name());
+  };
+  check(samples.rows, "sample"), check(targets.rows, "target");
   return std::make_unique<ArraySource>(std::move(samples), std::move(targets));
 }
 
 std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::string> const& targets,
                                  ReadOptions options) {
   auto const rows = [&](std::string const& path) {
-    return with_file(path, [&] { return ArrayRows{InputFile{path, options}, options.finite}; });
+    NamedRows named{{path}, {}};
+    named.rows.push_back(with_file(path, [&] { return ArrayRows{InputFile{path, options}, options.finite}; }));
+    return named;
   };
-  ArrayRows x = rows(samples);
-  return array_source(std::move(x), targets ? std::optional{rows(*targets)} : std::nullopt);
+  NamedRows x = rows(samples);
+  return array_source(std::move(x), targets ? rows(*targets) : NamedRows{});
+}
+
+std::unique_ptr<Source> open_npz(std::string const& path, std::vector<std::string> const& samples,
+                                 std::vector<std::string> const& targets, ReadOptions options) {
+  if (samples.empty()) throw ConfigError{"open_npz: there is no name of an array of samples"};
+  auto const rows = [&](std::vector<std::string> const& names) {
+    NamedRows named{names, {}};
+    with_file(path, [&] {
+      for (std::string const& name : names)
+        named.rows.emplace_back(InputFile{path, zip_member(path, name + ".npy"), options}, options.finite);
+    });
+    return named;
+  };
+  NamedRows x = rows(samples);
+  return array_source(std::move(x), rows(targets));
 }
 
 std::unique_ptr<Source> open_npz(std::string const& path, std::string const& samples,
                                  std::optional<std::string> const& targets, ReadOptions options) {
-  auto const rows = [&](std::string const& name) {
-    return with_file(path, [&] {
-      return ArrayRows{InputFile{path, zip_member(path, name + ".npy"), options}, options.finite};
-    });
-  };
-  ArrayRows x = rows(samples);
-  return array_source(std::move(x), targets ? std::optional{rows(*targets)} : std::nullopt);
+  return open_npz(path, std::vector{samples}, targets ? std::vector{*targets} : std::vector<std::string>{}, options);
 }
 
 }  // namespace coldpress::data

@@ -39,7 +39,12 @@ class ArrayRows {
   std::vector<float> values_;  // if there is no file
 };
 
-/// Samples, and their targets if there are any. Throws FormatError if they are not equally many.
-std::unique_ptr<Source> array_source(ArrayRows samples, std::optional<ArrayRows> targets);
+/// Samples, and their targets if there are any, each of one or several arrays that are called `names`. Throws
+/// FormatError if they are not equally many.
+struct NamedRows {
+  std::vector<std::string> names;
+  std::vector<ArrayRows> rows;
+};
+std::unique_ptr<Source> array_source(NamedRows samples, NamedRows targets);
 
 }  // namespace coldpress::data

@@ -215,7 +215,7 @@ void check_classes(Source const& source, std::vector<std::string> const& of_netw
 }
 
 Transforms fit(Transforms transforms, Source const& source) {
-  check(transforms);
+  check(transforms), check_arrays(transforms, source);
   for (std::size_t i = 0; i < transforms.size(); ++i) {
     TransformChain const before{{transforms.begin(), transforms.begin() + static_cast<std::ptrdiff_t>(i)},
                                 source.sample_shape(),

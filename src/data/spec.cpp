@@ -30,9 +30,11 @@ Opened open_npy_files(Request const& request) {
   return open_npy(paths[0], targets ? std::optional{paths[1]} : std::nullopt, request.reading);
 }
 Opened open_npz_file(Request const& request) {
-  auto const& options = request.options;
-  auto const targets = request.samples_alone ? std::nullopt : std::optional{options.text("y", "y")};
-  return open_npz(request.paths[0], options.text("x", "x"), targets, request.reading);
+  auto const names = [&](char const* option) {
+    return request.options.has(option) ? request.options.list(option) : std::vector<std::string>{option};
+  };
+  auto const targets = request.samples_alone ? std::vector<std::string>{} : names("y");
+  return open_npz(request.paths[0], names("x"), targets, request.reading);
 }
 
 template <Part part>
@@ -117,9 +119,11 @@ std::span<Format const> formats() {
        "FILE",
        1,
        1,
-       "two arrays of one file; those that are not compressed are read as they are needed",
-       {{"x", "the array of the samples, {N, ...}; default: x"},
-        {"y", "the array of the targets, {N} or {N, ...}; default: y"}},
+       "arrays of one file; those that are not compressed are read as they are needed",
+       {{"x",
+         "the array of the samples, {N, ...}, or several, separated by commas, for a network that takes several; "
+         "default: x, or, for such a network, the arrays that are called as its inputs"},
+        {"y", "the array of the targets, {N} or {N, ...}, or several for the losses of a network; default: y"}},
        themselves,
        open_npz_file,
        ".npz"},
@@ -290,6 +294,12 @@ std::string with_defaults(std::string const& spec, std::span<std::pair<std::stri
     result += (!std::exchange(begun, true) ? "?" : result.ends_with('?') ? "" : "&") + name + "=" + value;
   }
   return result;
+}
+
+std::string list_for_option(std::span<std::string const> names) {
+  std::string text;
+  for (std::string const& name : names) text += (text.empty() ? "" : ",") + quoted_for_list(name);
+  return text;
 }
 
 std::vector<SpecHelp> spec_help() {

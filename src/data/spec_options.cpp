@@ -51,7 +51,7 @@ SpecValue take_value(std::string_view& text, std::string_view end) {
 }
 
 std::string quoted_for_list(std::string const& element) {
-  if (element.find_first_of(",?") == std::string::npos && !element.starts_with('"')) return element;
+  if (element.find_first_of(",?&") == std::string::npos && !element.starts_with('"')) return element;
   std::string result = "\"";
   for (char const c : element) result += c == '"' ? "\"\"" : std::string(1, c);
   return result + "\"";

@@ -25,6 +25,9 @@ struct Row {
   std::vector<float> spare;  // memory for what replaces one of them
 };
 
+/// Throws UnsupportedError for a transform of samples if these are made of several arrays.
+void check_arrays(Transforms const& transforms, Source const& source);
+
 class TransformChain {
  public:
   /// Throws ConfigError and ShapeError, which name the transform, if one of them does not fit. A part at the beginning

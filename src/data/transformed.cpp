@@ -123,7 +123,20 @@ class AugmentedStream final : public SampleStream {
 
 }  // namespace
 
+void check_arrays(Transforms const& transforms, Source const& source) {
+  auto const& arrays = source.description().sample_arrays;
+  if (arrays.empty()) return;
+  for (std::size_t i = 0; i < transforms.size(); ++i) {
+    if (std::holds_alternative<OneHot>(transforms[i])) continue;
+    in_transform(i, transforms[i], [&] {
+      throw UnsupportedError{"is for samples of one array, and these have " + std::to_string(arrays.size()) +
+                             "; put the result into the file, or begin the network with a layer that computes it"};
+    });
+  }
+}
+
 std::unique_ptr<Source> transformed(Source const& source, Transforms transforms) {
+  check_arrays(transforms, source);
   return std::make_unique<TransformedSource>(
       source, TransformChain{std::move(transforms), source.sample_shape(), source.target_shape()});
 }

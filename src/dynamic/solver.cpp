@@ -96,13 +96,13 @@ LayerConfig network_of(SolverConfig const& config) {
   return *config.network;
 }
 
-/// Checks a number by the name of its field, which means the same in every config.
+/// Checks a number by the name of its field, the last in the path, which means the same in every config.
 void check_number(std::string const& field, float value) {
-  std::string const is = ", is " + std::to_string(value);
+  std::string const is = ", is " + std::to_string(value), name = field.substr(field.rfind('.') + 1);
   check_field(std::isfinite(value), field, "must be a finite number" + is);
-  if (field == "momentum" || field == "beta1" || field == "beta2" || field == "rho")
+  if (name == "momentum" || name == "beta1" || name == "beta2" || name == "rho")
     return check_field(value >= 0 && value < 1, field, "must be at least 0 and below 1" + is);
-  if (field == "epsilon" || field == "clip_gradients" || field == "clip_values")
+  if (name == "epsilon" || name == "clip_gradients" || name == "clip_values")
     return check_field(value > 0, field, "must be above 0" + is);
   check_field(value >= 0, field, "must be at least 0" + is);
 }
@@ -120,7 +120,9 @@ void check_optimizer(SolverConfig const& config) {
                   "the momentum of " + name + " is set by momentum");
     }
     check_field(has_momentum || config.momentum == 0, "momentum", name + " has none");
-    for_each_field(optimizer, [](std::string_view field, float value) { check_number(std::string{field}, value); });
+    for_each_field(optimizer, [&](std::string_view field, float value) {
+      check_number("solver." + name + "." + std::string{field}, value);
+    });
   };
   std::visit(check_one, config.solver);
 }
@@ -166,11 +168,12 @@ void check_policy(std::string const& field, Policy const& policy) {
     check_within(at + ".factor", stage.factor, 0.0f, std::numeric_limits<float>::max());
     if (s + 1 < policy.stage_count)
       check_within(at + ".iterations", stage.iterations, Index{1}, Policy::most_iterations);
+    std::string const own = at + (listed ? ".policy." : ".") + std::string{spelling(stage.kind)} + ".";
     Policy::Stage::for_each_number(stage, [&](char const* name, auto number, auto least, auto most) {
-      check_within(at + "." + name, number, static_cast<decltype(number)>(least), static_cast<decltype(number)>(most));
+      check_within(own + name, number, static_cast<decltype(number)>(least), static_cast<decltype(number)>(most));
     });
     if (stage.kind == Policy::Kind::multistep)
-      check_steps(at + ".steps", std::span{policy.steps}.subspan(static_cast<std::size_t>(stage.first_step),
+      check_steps(own + "steps", std::span{policy.steps}.subspan(static_cast<std::size_t>(stage.first_step),
                                                                  static_cast<std::size_t>(stage.step_count)));
   }
 }

@@ -63,16 +63,18 @@ dynamic::SharedTensor tensor(std::span<float const> values, Index samples, Shape
 }
 
 void check(dynamic::Layer const& network, Objective const& loss, data::Source const& source) {
-  Shape const input = network.input_shape(), output = network.output_shape();
-  auto const inputs = network.input_shapes();
-  if (inputs.size() > 2 || (inputs.size() == 2 && loss))
-    throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
-                           " inputs, but data have only samples, and targets for a loss inside the network"};
-  if (inputs.size() == 2 && inputs[1].size() != source.target_shape().size()) {
-    throw ShapeError{"the targets have shape " + to_string(source.target_shape()) +
-                     ", but the network's second input has shape " + to_string(inputs[1])};
+  Shape const output = network.output_shape();
+  auto const inputs = network_inputs(network, !loss);
+  auto const targets = inputs_of(inputs, true);
+  if (loss && !targets.empty())
+    throw UnsupportedError{"the network takes " + to_string(targets) +
+                           " for a loss of its own, and beside it there is the loss '" + loss->name +
+                           "', but data have targets for one of them"};
+  if (!targets.empty() && joined_shape(targets).size() != source.target_shape().size()) {
+    throw ShapeError{"the targets have shape " + coldpress::to_string(source.target_shape()) +
+                     ", but the network takes " + to_string(targets)};
   }
-  check_samples(source.sample_shape(), input);
+  check_arrays(inputs, source);
   if (source.target_shape() == Shape{}) throw ShapeError{"the data have no targets"};
   auto const check_loss = [&](auto const& type) {
     if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
@@ -241,9 +243,8 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
   if (loss) objective = std::make_shared<dynamic::Layer>(dynamic::Layer::from_config(dynamic::Backend{}, *loss));
   return {
       .predict =
-          [&network](Values samples, Values wanted) {
-            Values const both[] = {samples, wanted};
-            auto const inputs = std::span{both}.first(network.input_shapes().size());
+          [&network, arrays = InputArrays{network_inputs(network, !loss)}](Values samples, Values wanted) mutable {
+            auto const inputs = arrays.of(samples, wanted);
             if (network.executable().has_losses()) {
               network.reset_statistics();
               return network.executable().evaluate(inputs)[0];

@@ -3,6 +3,7 @@
 
 #include <coldpress/dynamic/describe.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace coldpress::train {
@@ -10,14 +11,15 @@ namespace {
 
 class DynamicSolver final : public AnySolver {
  public:
-  explicit DynamicSolver(dynamic::Solver& solver) : solver_(solver) {}
+  explicit DynamicSolver(dynamic::Solver& solver)
+      : solver_(solver), inputs_(network_inputs(solver.network(), !solver.config().objective)), arrays_(inputs_) {}
 
   double train(Values samples, Values targets) override { return static_cast<double>(step(solver_, samples, targets)); }
   Values output() const override { return solver_.network().executable().output(); }
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
   std::optional<double> own_loss() override { return judge().own_loss(); }
-  Shape input_shape() const override { return solver_.network().input_shape(); }
+  std::vector<NetworkInput> const& inputs() const override { return inputs_; }
   Shape output_shape() const override { return solver_.network().output_shape(); }
   Description description() const override {
     return dynamic::description(solver_.network().config(), solver_.network().input_shape());
@@ -26,7 +28,7 @@ class DynamicSolver final : public AnySolver {
   Index microbatch() const override { return std::as_const(solver_).options().microbatch; }
   void distribute_over(Communicator* communicator) override { solver_.distribute_over(communicator); }
   bool has_labels(Shape const& targets) const override {
-    bool const takes_targets = solver_.config().objective || solver_.network().input_shapes().size() == 2;
+    bool const takes_targets = solver_.config().objective || std::ranges::any_of(inputs_, &NetworkInput::of_targets);
     return takes_targets && train::has_labels(solver_.config().objective, output_shape(), targets);
   }
 
@@ -91,7 +93,8 @@ class DynamicSolver final : public AnySolver {
     } catch (DivergenceError const&) {
       return false;
     }
-    auto const count = static_cast<float>(static_cast<Index>(samples.size()) / input_shape().size());
+    auto const of_first = static_cast<Index>(arrays_.of(samples, targets)[0].size());
+    auto const count = static_cast<float>(of_first / solver_.network().input_shape().size());
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       network.read(dynamic::Executable::gradient, static_cast<int>(i), gradients[i]);
       for (float& value : gradients[i]) value /= count;
@@ -103,10 +106,9 @@ class DynamicSolver final : public AnySolver {
   void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
 
  private:
-  static dynamic::MeanLoss step(dynamic::Solver& solver, Values samples, Values targets) {
-    if (solver.config().objective) return solver.train_minibatch(samples, targets);
-    Values const both[] = {samples, targets};
-    return solver.train_minibatch(std::span{both}.first(solver.network().input_shapes().size()));
+  dynamic::MeanLoss step(dynamic::Solver& solver, Values samples, Values targets) {
+    auto const inputs = arrays_.of(samples, targets);
+    return solver.config().objective ? solver.train_minibatch(inputs, targets) : solver.train_minibatch(inputs);
   }
   /// Another network that computes what the trained one does.
   dynamic::Layer network_beside() const {
@@ -120,6 +122,8 @@ class DynamicSolver final : public AnySolver {
     return *judge_;
   }
   dynamic::Solver& solver_;
+  std::vector<NetworkInput> inputs_;
+  InputArrays arrays_;
   std::unique_ptr<dynamic::Solver> beside_;  // computes gradients; made when first needed
   std::optional<Evaluated> judge_;
 };

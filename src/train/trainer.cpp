@@ -61,7 +61,7 @@ data::Batches Trainer::prepare(std::unique_ptr<data::SampleStream> stream) {
     throw ConfigError{
         "mixup mixes targets, but the loss takes labels; put oneHot in front of mixup, and use a loss of "
         "values"};
-  check_samples(stream->sample_shape(), solver_->input_shape());
+  check_samples(stream->sample_shape(), joined_shape(inputs_of(solver_->inputs(), false)));
   labels_ = has_classes(stream->target_shape());
   if (!options_.ranks) return {std::move(stream), options_.batch};
   solver_->distribute_over(options_.ranks);

@@ -215,15 +215,15 @@ TEST_CASE("numbers of optimizers, policies and weights that make no sense are na
     CHECK(error_of<ConfigError>([&] { make(config); }).field() == field);
   };
   for (float bad : {nan, infinity, -1.0f}) {
-    refuses("beta1", [&](SolverConfig& c) { c.solver = Adam{.beta1 = bad}; });
-    refuses("beta2", [&](SolverConfig& c) { c.solver = AdamW{.beta2 = bad}; });
-    refuses("weight_decay", [&](SolverConfig& c) { c.solver = AdamW{.weight_decay = bad}; });
-    refuses("rho", [&](SolverConfig& c) { c.solver = Adadelta{.rho = bad}; });
-    refuses("epsilon", [&](SolverConfig& c) { c.solver = RMSprop{.epsilon = bad}; });
-    refuses("epsilon", [&](SolverConfig& c) { c.solver = Adagrad{.epsilon = bad}; });
+    refuses("solver.adam.beta1", [&](SolverConfig& c) { c.solver = Adam{.beta1 = bad}; });
+    refuses("solver.adamw.beta2", [&](SolverConfig& c) { c.solver = AdamW{.beta2 = bad}; });
+    refuses("solver.adamw.weight_decay", [&](SolverConfig& c) { c.solver = AdamW{.weight_decay = bad}; });
+    refuses("solver.adadelta.rho", [&](SolverConfig& c) { c.solver = Adadelta{.rho = bad}; });
+    refuses("solver.rmsprop.epsilon", [&](SolverConfig& c) { c.solver = RMSprop{.epsilon = bad}; });
+    refuses("solver.adagrad.epsilon", [&](SolverConfig& c) { c.solver = Adagrad{.epsilon = bad}; });
     refuses("weight_decay", [&](SolverConfig& c) { c.weight_decay = bad; });
-    refuses("lr_policy.gamma", [&](SolverConfig& c) { c.lr_policy = lr::Step{.gamma = bad}; });
-    refuses("lr_policy.power", [&](SolverConfig& c) { c.lr_policy = lr::Inv{.power = bad}; });
+    refuses("lr_policy.step.gamma", [&](SolverConfig& c) { c.lr_policy = lr::Step{.gamma = bad}; });
+    refuses("lr_policy.inv.power", [&](SolverConfig& c) { c.lr_policy = lr::Inv{.power = bad}; });
     auto const layer = [](std::optional<float> lr, std::optional<float> decay) {
       LayerConfig config{"fc", Linear{2}};
       config.params = {{}, {.lr_mult = lr, .decay_mult = decay}};
@@ -238,44 +238,47 @@ TEST_CASE("numbers of optimizers, policies and weights that make no sense are na
       c.network = sequential({{"fc", Linear{.output_size = 2, .weight = {.lr_mult = bad}}}}, Shape{3});
     });
   }
-  refuses("beta2", [](SolverConfig& c) { c.solver = Adam{.beta2 = 1}; });
-  refuses("epsilon", [](SolverConfig& c) { c.solver = Adam{.epsilon = 0}; });
-  refuses("lr_policy.gamma", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.gamma = nan}; });
+  refuses("solver.adam.beta2", [](SolverConfig& c) { c.solver = Adam{.beta2 = 1}; });
+  refuses("solver.adam.epsilon", [](SolverConfig& c) { c.solver = Adam{.epsilon = 0}; });
+  refuses("lr_policy.sigmoid.gamma", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.gamma = nan}; });
   for (Index bad : {Index{0}, Index{-1}}) {
-    refuses("lr_policy.stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Step{.stepsize = bad}; });
-    refuses("lr_policy.stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.stepsize = bad}; });
-    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Poly{.max_iter = bad}; });
-    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Warmup{.max_iter = bad}; });
-    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Cosine{.max_iter = bad}; });
-    refuses("lr_policy.period", [&](SolverConfig& c) { c.lr_policy = lr::CosineRestarts{.period = bad}; });
-    refuses("lr_policy.multiplier",
+    refuses("lr_policy.step.stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Step{.stepsize = bad}; });
+    refuses("lr_policy.sigmoid.stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.stepsize = bad}; });
+    refuses("lr_policy.poly.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Poly{.max_iter = bad}; });
+    refuses("lr_policy.warmup.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Warmup{.max_iter = bad}; });
+    refuses("lr_policy.cosine.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Cosine{.max_iter = bad}; });
+    refuses("lr_policy.cosine_restarts.period",
+            [&](SolverConfig& c) { c.lr_policy = lr::CosineRestarts{.period = bad}; });
+    refuses("lr_policy.cosine_restarts.multiplier",
             [&](SolverConfig& c) { c.lr_policy = lr::CosineRestarts{.period = 1, .multiplier = bad}; });
-    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = bad}; });
+    refuses("lr_policy.one_cycle.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = bad}; });
     refuses("lr_policy.staged[0].iterations", [&](SolverConfig& c) {
       c.lr_policy = lr::Staged{{bad, lr::Fixed{}}, {1, lr::Exp{}}};
     });
-    refuses("lr_policy.staged[1].stepsize", [&](SolverConfig& c) {
+    refuses("lr_policy.staged[1].policy.step.stepsize", [&](SolverConfig& c) {
       c.lr_policy = lr::Staged{{5, lr::Fixed{}}, {1, lr::Step{.stepsize = bad}}};
     });
-    refuses("momentum_policy.stepsize", [&](SolverConfig& c) { c.momentum_policy = policy::Linear{.stepsize = bad}; });
+    refuses("momentum_policy.linear.stepsize",
+            [&](SolverConfig& c) { c.momentum_policy = policy::Linear{.stepsize = bad}; });
     refuses("accumulate", [&](SolverConfig& c) { c.accumulate = bad; });
     refuses("accumulate", [&](SolverConfig& c) { c.accumulate = (Index{1} << 20) + 1; });
     refuses("minibatch_size", [&](SolverConfig& c) { c.minibatch_size = (Index{1} << 40) + 1; });
-    refuses("lr_policy.steps", [&](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, bad, 7}}; });
+    refuses("lr_policy.multistep.steps", [&](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, bad, 7}}; });
   }
-  refuses("lr_policy.steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {}}; });
-  refuses("lr_policy.steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, 5}}; });
+  refuses("lr_policy.multistep.steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {}}; });
+  refuses("lr_policy.multistep.steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, 5}}; });
   refuses("lr_policy", [](SolverConfig& c) { c.lr_policy.stages[0].kind = static_cast<Policy::Kind>(99); });
   for (float bad : {nan, infinity, -1.0f}) {
-    refuses("lr_policy.start", [&](SolverConfig& c) { c.lr_policy = lr::Warmup{.max_iter = 5, .start = bad}; });
-    refuses("lr_policy.end", [&](SolverConfig& c) { c.lr_policy = lr::Cosine{.max_iter = 5, .end = bad}; });
-    refuses("lr_policy.rise", [&](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = bad}; });
-    refuses("lr_policy.max", [&](SolverConfig& c) { c.lr_policy = lr::Linear{.max = bad}; });
+    refuses("lr_policy.warmup.start", [&](SolverConfig& c) { c.lr_policy = lr::Warmup{.max_iter = 5, .start = bad}; });
+    refuses("lr_policy.cosine.end", [&](SolverConfig& c) { c.lr_policy = lr::Cosine{.max_iter = 5, .end = bad}; });
+    refuses("lr_policy.one_cycle.rise",
+            [&](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = bad}; });
+    refuses("lr_policy.linear.max", [&](SolverConfig& c) { c.lr_policy = lr::Linear{.max = bad}; });
     refuses("lr_policy.staged[0].factor", [&](SolverConfig& c) { c.lr_policy = lr::Staged{{1, lr::Fixed{}, bad}}; });
     refuses("clip_values", [&](SolverConfig& c) { c.clip_values = bad; });
   }
   refuses("clip_values", [](SolverConfig& c) { c.clip_values = 0.0f; });
-  refuses("lr_policy.rise", [](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = 1.5f}; });
+  refuses("lr_policy.one_cycle.rise", [](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = 1.5f}; });
   Policy const four = lr::Staged{{1, lr::Fixed{}}, {1, lr::Exp{}}, {1, lr::Fixed{}}, {1, lr::Exp{}}};
   refuses("lr_policy", [&](SolverConfig& c) { c.lr_policy = lr::Staged{{9, four}, {9, four}, {9, lr::Fixed{}}}; });
   Policy const nine = lr::Multistep{.steps = {1, 2, 3, 4, 5, 6, 7, 8, 9}};

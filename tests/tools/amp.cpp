@@ -156,6 +156,14 @@ TEST_CASE("an interrupted training of a model goes on as if nothing had happened
   CHECK(contains(refused({"--seed", "7"}), "was made with seed 0"));
   CHECK(contains(refused({"--ratio", "1"}), "is of another network"));
   CHECK(contains(refused({"--rate", "0.1"}), "rate"));
+  std::string const in = recording.folder / "slow_in.wav", out = recording.folder / "slow_out.wav";
+  for (auto const& [from, to] : {std::pair{recording.in, in}, {recording.out, out}}) {
+    data::Sound sound = data::read_sound(from);
+    sound.sample_rate = 44100;
+    data::write_sound(to, sound);
+  }
+  CHECK(failure(recording.with({"--resume", checkpoint, "--epochs", "3", "--input", in, "--output", out})) ==
+        checkpoint + ": was made of sounds at 48000 Hz, but " + in + " and " + out + " are at 44100 Hz");
 }
 
 TEST_CASE("all losses train, and none is a mistake") {

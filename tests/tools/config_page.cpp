@@ -46,8 +46,8 @@ TEST_CASE("the configs and commands of docs/config.md go from nothing to a train
       ++scripts;
     }
   }
-  CHECK(configs == 3);
-  CHECK(scripts == 3);
+  CHECK(configs == 4);
+  CHECK(scripts == 4);
   auto net = dynamic::Layer::load(dynamic::Backend{"cpu"}, folder / "circle.juice");
   int right = 0, samples = 0;
   for (float x = -0.95f; x < 1; x += 0.1f) {

@@ -19,7 +19,7 @@ double after(std::string const& text, std::string const& label) {
 std::string const line =
     R"((network = (name = "line", layerType = (linear = (outputSize = 1, weight = (constant = 0)))),
 loss = (name = "loss", layerType = (meanSquaredError = void)),
-solver = (baseLr = 0.01, lrPolicy = (exp = (gamma = 0.5))), data = "csv:ones.csv", batch = 4))";
+solver = (baseLr = 0.01, lrPolicy = (exp = (gamma = 0.5))), data = "csv:ones.csv", batch = 6))";
 
 struct Case {
   TemporaryFolder folder;
@@ -51,13 +51,31 @@ TEST_CASE("find-rate finds where the loss falls fastest and from where it diverg
 TEST_CASE("find-rate says when nothing diverges or falls") {
   if (!has_command()) return;
   Case const with;
-  std::string const small =
-      output({"find-rate", "--config", with.config, "--from", "1e-3", "--to", "1e-2", "--steps", "20"});
+  std::string const small = output(
+      {"find-rate", "--config", with.config, "--from", "1e-3", "--to", "1e-2", "--steps", "20", "--batch", "16"});
   CHECK(contains(small, "The loss does not diverge up to a rate of 0.01.\n"));
   CHECK(contains(small, "Suggested: baseLr = "));
   std::string const large = output({"find-rate", "--config", with.config, "--from", "10", "--to", "1e6"});
   CHECK(contains(large, "The loss diverges at a rate of 1"));
   CHECK(contains(large, "The loss does not fall before, so no rate is suggested; "));
+}
+
+TEST_CASE("find-rate suggests nothing where the loss is noise alone") {
+  if (!has_command()) return;
+  // Rates at which nothing is learnt, so that the losses differ by the minibatches alone.
+  Case const with;
+  std::string rows;
+  for (int i = 0; i < 2000; ++i) rows += std::to_string(std::sin(1e3 * (i + 1) * (i + 2))) + ",1\n";
+  std::string const data = "csv:" + with.folder.put("noise.csv", rows);
+  int suggested = 0, noisy = 0;
+  for (int seed = 0; seed < 20; ++seed) {
+    std::string const text = output({"find-rate", "--config", with.config, "--data", data, "--from", "1e-9", "--to",
+                                     "1e-7", "--seed", std::to_string(seed)});
+    suggested += contains(text, "Suggested");
+    noisy += contains(text, "It falls no further than it varies from update to update, so no rate is suggested; ");
+  }
+  CHECK(suggested == 0);
+  CHECK(noisy > 10);
 }
 
 TEST_CASE("find-rate works for one update of several minibatches, and for the rest of a run, which stays as it is") {

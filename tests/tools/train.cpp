@@ -98,6 +98,46 @@ TEST_CASE("loss and accuracy of an epoch are means over its samples, also where 
   }
 }
 
+TEST_CASE("train says after which step the best network was, and why there is none") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", dropout_config), data = "csv:" + folder.put("data", sides(40)),
+                    save = folder / "net.juice", best = folder / "best.juice";
+  auto const train = [&](std::vector<std::string> const& more) {
+    std::vector<std::string> all{"train", "--config", config, "--data", data, "--save", save, "--validate", "0.2"};
+    all.insert(all.end(), more.begin(), more.end());
+    return output(all);
+  };
+  std::string const some = train({"--steps", "3", "--keep-best", best});  // of 4 in an epoch
+  INFO(some);
+  CHECK(contains(some, "note: --keep-best has not written " + best +
+                           ", since validation/loss is measured at the end of each epoch, and the run ended after 3 "
+                           "steps, before that of the first\n"));
+  CHECK_FALSE(std::filesystem::exists(best));
+  CHECK(contains(some, "Saved the network after 3 steps to " + save));
+
+  // With a rate of 0 no epoch is better than the first.
+  std::string const all = train({"--set", "solver.baseLr=0", "--epochs", "6", "--keep-best", best});
+  INFO(all);
+  double least = std::numeric_limits<double>::infinity();
+  int steps = 0;
+  for (int epoch = 1; epoch <= 6; ++epoch) {
+    std::string const line = all.substr(all.find("epoch " + std::to_string(epoch) + "/6  loss "));
+    double const loss = std::stod(line.substr(line.find("validation loss ") + 16));
+    if (loss < least) least = loss, steps = 4 * epoch;
+  }
+  CHECK(steps == 4);
+  CHECK(last(all, "Saved the best network, that of step ") == steps);
+  CHECK(last(all, " (validation/loss ") == Approx(least).epsilon(1e-4));
+  CHECK(contains(all, "), to " + best + "\n"));
+  CHECK(contains(all, "Saved the network after 24 steps to " + save));
+  std::string const kept = content(best);
+  std::string const stopped = train({"--set", "solver.baseLr=0", "--epochs", "6", "--patience", "6"});
+  INFO(stopped);
+  CHECK(contains(stopped, "Saved the best network, that of step " + std::to_string(steps) + " (validation/loss "));
+  CHECK(content(save) == kept);
+}
+
 TEST_CASE("a classifier of steps is validated and tested as it is trained") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -59,6 +59,8 @@ struct SpecHelp {
 std::vector<SpecHelp> spec_help();
 /// The spec with these options, name and value, unless it has others of the same name. Throws ConfigError as open does.
 std::string with_defaults(std::string const& spec, std::span<std::pair<std::string, std::string> const> options);
+/// The names as an option takes a list of them: with commas in between, and in quotes where that is necessary.
+std::string list_for_option(std::span<std::string const> names);
 /// Whether a text begins like a spec, with the name of a format and a colon.
 bool is_spec(std::string const& text);
 /// The spec that is meant by a text that only names a file, with or without options: csv:a.csv for a.csv. Empty if the

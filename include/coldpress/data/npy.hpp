@@ -27,7 +27,10 @@ NpyArray read_npy(std::string const& path, ReadOptions options = {});
 /// shorter.
 std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::string> const& targets = {},
                                  ReadOptions options = {});
-/// The same for two arrays, by their names, in a .npz file. Arrays that are compressed are held in memory.
+/// The same for arrays, by their names, in a .npz file. Several make a sample, or a target, together: see
+/// Source::Description::sample_arrays. Arrays that are compressed are held in memory.
+std::unique_ptr<Source> open_npz(std::string const& path, std::vector<std::string> const& samples,
+                                 std::vector<std::string> const& targets, ReadOptions options = {});
 std::unique_ptr<Source> open_npz(std::string const& path, std::string const& samples,
                                  std::optional<std::string> const& targets = {}, ReadOptions options = {});
 

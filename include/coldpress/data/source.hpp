@@ -15,6 +15,12 @@ namespace coldpress::data {
 /// with a Reader of its own. To read a format of your own, derive from Source and Source::Reader.
 class Source {
  public:
+  /// One of several arrays of which samples are made, or targets, and the shape of its part of a sample.
+  struct Array {
+    std::string name;
+    Shape shape;
+    bool operator==(Array const&) const = default;
+  };
   struct Description {
     Shape sample_shape, target_shape;
     Index size = 0;                         // in samples, at least 1
@@ -26,6 +32,9 @@ class Source {
     Index shuffled_together = 0;
     /// Samples that were left out because they are broken, as sentences that begin with the file.
     std::vector<std::string> skipped = {};
+    /// If a sample is made of several arrays, or its target is: these, whose values follow each other in the sample, of
+    /// which the shape is flat then.
+    std::vector<Array> sample_arrays = {}, target_arrays = {};
   };
 
   /// Reads samples for one thread. It must not outlive its source.

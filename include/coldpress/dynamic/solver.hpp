@@ -48,6 +48,7 @@ class Solver {
   MeanLoss train_minibatch(std::span<Values const> inputs) { return train(inputs, {}); }
   /// The same for samples one after another. Returns the mean loss before the step.
   MeanLoss train_minibatch(Values x, Values targets) { return train(std::span{&x, 1}, targets); }
+  MeanLoss train_minibatch(std::span<Values const> inputs, Values targets) { return train(inputs, targets); }
   /// Throws DivergenceError if a weight of the network is not finite. It is called before a checkpoint of this solver
   /// is written.
   void check_finite() const;

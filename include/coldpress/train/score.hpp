@@ -3,8 +3,8 @@
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/data/batches.hpp>
-#include <coldpress/dynamic/layer.hpp>
 #include <coldpress/run/communicator.hpp>
+#include <coldpress/train/input_arrays.hpp>
 
 #include <functional>
 
@@ -48,8 +48,8 @@ std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targe
 /// The output as the only line of classes.
 constexpr Along one_line(Shape const& output) { return {1, output.size(), 1}; }
 
-/// Throws ShapeError, with both shapes, unless the samples have the shape of the network's input. Extents of 1 do not
-/// count, and a flat shape fits any other with as many values.
+/// Throws ShapeError, with both shapes, unless the samples have the shape of the network's input, or, if it has several
+/// of samples, the values of all. Extents of 1 do not count, and a flat shape fits any other with as many values.
 void check_samples(Shape const& samples, Shape const& input);
 
 /// Throws ShapeError if data, network and loss do not fit together, ConfigError for a layer that is not a loss, and

@@ -3,9 +3,11 @@
 
 #include <coldpress/persist/network.hpp>
 #include <coldpress/train/gradient_pass.hpp>
+#include <coldpress/train/input_arrays.hpp>
 #include <coldpress/train/score.hpp>
 #include <coldpress/typed/describe.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace coldpress::train {
@@ -26,7 +28,8 @@ class AnySolver {
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
   /// The sum of the network's own mean losses over the samples of the last predict; nothing if it has none.
   virtual std::optional<double> own_loss() = 0;
-  virtual Shape input_shape() const = 0;  // of the samples
+  /// The inputs, each of which belongs to samples or to targets.
+  virtual std::vector<NetworkInput> const& inputs() const = 0;
   virtual Shape output_shape() const = 0;
   /// The plan for inference.
   virtual Description description() const = 0;
@@ -102,34 +105,27 @@ class TypedSolver final : public AnySolver {
   static constexpr bool has_objective = Loss<L>, has_own = Net::Graph::has_losses;
   static_assert(std::is_same_v<typename Net::T, float>, "Trainer: the network must compute in float");
   static_assert(std::is_empty_v<typename Net::Transfer>, "Trainer: takes network types in the host's memory");
-  static_assert(Net::input_count == 1 || (!has_objective && Net::input_count == 2),
-                "Trainer: data have samples and targets; a network with other inputs needs a loop of its own");
 
  public:
-  explicit TypedSolver(S& solver) : solver_(solver) {}
+  explicit TypedSolver(S& solver)
+      : solver_(solver), inputs_(network_inputs(description(), !has_objective)), arrays_(inputs_) {}
 
   double train(Values samples, Values targets) override {
+    auto const x = arrays(samples, targets);
     if constexpr (has_objective) {
-      return static_cast<double>(solver_.train_minibatch(samples, targets));
-    } else if constexpr (Net::input_count == 1) {
-      return static_cast<double>(solver_.train_minibatch(samples));
+      return static_cast<double>(solver_.train_minibatch(x, targets));
     } else {
-      return static_cast<double>(solver_.train_minibatch(std::tuple{samples, targets}));
+      return static_cast<double>(solver_.train_minibatch(x));
     }
   }
   Values output() const override { return values_of(solver_.output()); }
   Values predict(Values samples, Values targets) override {
+    auto const x = arrays(samples, targets);
     if constexpr (has_own) {
       evaluation_.reset();
-      if constexpr (Net::input_count == 1) {
-        return values_of(solver_.network().evaluate(samples, evaluation_));
-      } else {
-        return values_of(solver_.network().evaluate(std::tuple{samples, targets}, evaluation_));
-      }
-    } else if constexpr (Net::input_count == 1) {
-      return values_of(solver_.network().forward(samples));
+      return values_of(solver_.network().evaluate(x, evaluation_));
     } else {
-      return values_of(solver_.network().forward(samples, targets));
+      return values_of(std::apply([&](auto... each) { return solver_.network().forward(each...); }, x));
     }
   }
   std::optional<double> loss(Values outputs, Values targets) override {
@@ -152,7 +148,7 @@ class TypedSolver final : public AnySolver {
       return {};
     }
   }
-  Shape input_shape() const override { return Net::input_shape; }
+  std::vector<NetworkInput> const& inputs() const override { return inputs_; }
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
   bool on_host() const override { return true; }
@@ -165,7 +161,9 @@ class TypedSolver final : public AnySolver {
     }
   }
   bool has_labels(Shape const& targets) const override {
-    return targets.size() == 1 && (has_objective ? Labelled<L> : Net::input_count == 2 && Net::output_shape.size() > 1);
+    return targets.size() == 1 &&
+           (has_objective ? Labelled<L>
+                          : Net::output_shape.size() > 1 && std::ranges::any_of(inputs_, &NetworkInput::of_targets));
   }
 
   std::uint64_t iteration() const override { return solver_.progress().minibatches; }
@@ -191,11 +189,12 @@ class TypedSolver final : public AnySolver {
   }
   bool gradients(Values samples, Values targets, std::vector<std::vector<float>>& gradients) override {
     if (!pass_) pass_ = std::make_unique<GradientPass<S>>();
-    std::array<Values, S::Program::inputs_capacity> inputs{samples};
-    if constexpr (S::Program::inputs_capacity > 1) inputs[1] = targets;
+    std::array<Values, S::Program::inputs_capacity> inputs;
+    std::ranges::copy(arrays_.of(samples, targets), inputs.begin());
+    if constexpr (has_objective) inputs.back() = targets;
     if (!pass_->compute(solver_, inputs)) return false;
     gradients.resize(static_cast<std::size_t>(Net::weight_count));
-    auto const count = static_cast<float>(static_cast<Index>(samples.size()) / Net::input_shape.size());
+    auto const count = static_cast<float>(static_cast<Index>(inputs[0].size()) / Net::input_shape.size());
     for (int i = 0; i < Net::weight_count; ++i) {
       auto& values = gradients[static_cast<std::size_t>(i)];
       values.clear();
@@ -211,8 +210,16 @@ class TypedSolver final : public AnySolver {
 
  private:
   static Values values_of(auto const& samples) { return samples.values; }
+  /// A value for each input of the network, as a tuple.
+  auto arrays(Values samples, Values targets) {
+    auto const all = arrays_.of(samples, targets);
+    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple{all[k]...}; }
+    (std::make_index_sequence<static_cast<std::size_t>(Net::input_count)>{});
+  }
   struct Nothing {};
   S& solver_;
+  std::vector<NetworkInput> inputs_;
+  InputArrays arrays_;
   [[no_unique_address]] std::conditional_t<has_own, typename Net::Evaluation, Nothing> evaluation_;
   std::unique_ptr<GradientPass<S>> pass_;  // made when first needed
 };

@@ -38,10 +38,12 @@ class Trainer {
  public:
   /// Trains on the samples of `source` in a random order, after transforms that data::fit completes. Solver and source
   /// are borrowed. Throws ConfigError for options that make no sense, what data::fit throws, what check_samples throws
-  /// for the samples after the transforms, and what the solver's distribute_over throws if there are ranks.
+  /// for the samples after the transforms, what check_arrays throws, and what the solver's distribute_over throws if
+  /// there are ranks.
   template <class Solver>
   Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
       : Trainer(any_solver(solver), data::shuffled(source, options.seed), fitted(std::move(options), source)) {
+    check_arrays(solver_->inputs(), source);
     classes_ = source.description().classes;
   }
   /// The same on any stream of samples. Its transforms must have all statistics.

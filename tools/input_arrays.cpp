@@ -1,0 +1,40 @@
+// Names the arrays of data after the inputs of a network that takes several of each sample.
+#include "input_arrays.hpp"
+
+#include <coldpress/train/input_arrays.hpp>
+
+namespace coldpress::command {
+
+namespace {
+/// The inputs of samples, if there are several.
+std::vector<train::NetworkInput> inputs_of_samples(dynamic::LayerConfig const& network, bool takes_targets) {
+  auto inputs = train::inputs_of(train::network_inputs(network, takes_targets), false);
+  if (inputs.size() < 2) inputs.clear();
+  return inputs;
+}
+}  // namespace
+
+std::string data_for(std::string const& spec, dynamic::LayerConfig const& network, bool takes_targets) {
+  if (!spec.starts_with("npz:")) return spec;
+  std::vector<std::string> names;
+  for (auto const& input : inputs_of_samples(network, takes_targets)) names.push_back(input.name);
+  if (names.empty()) return spec;
+  std::pair<std::string, std::string> const arrays[] = {{"x", data::list_for_option(names)}};
+  return data::with_defaults(spec, arrays);
+}
+
+std::optional<Shape> input_for(dynamic::LayerConfig const& network, data::Source const& source, bool takes_targets) {
+  if (inputs_of_samples(network, takes_targets).empty()) return source.sample_shape();
+  return {};
+}
+
+std::string shape_text(data::Source const& source) {
+  auto const& arrays = source.description().sample_arrays;
+  if (arrays.empty()) return to_string(source.sample_shape());
+  std::string text;
+  for (std::size_t k = 0; k < arrays.size(); ++k)
+    text += (k == 0 ? "" : k + 1 == arrays.size() ? " and " : ", ") + arrays[k].name + " " + to_string(arrays[k].shape);
+  return text;
+}
+
+}  // namespace coldpress::command
