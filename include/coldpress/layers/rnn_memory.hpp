@@ -35,9 +35,9 @@ struct RnnPlaces {
   /// All steps in memory of a sequence that has so many.
   constexpr Index steps(Index of_sequence) const { return steps_before() + of_sequence + steps_after(); }
   /// The values of a sample of so many steps of so many features.
-  constexpr Index size(Index steps, Index features, bool has_lengths) const {
+  constexpr Index size(Index of_sequence, Index features, bool has_lengths) const {
     Index const spare = features > rnn.units() ? features : rnn.units();
-    return this->steps(steps) * (spare_offset(has_lengths) + padded_pitch(spare));
+    return steps(of_sequence) * (spare_offset(has_lengths) + padded_pitch(spare));
   }
 };
 
