@@ -1,6 +1,8 @@
 // The kernels of the GPU as loops on the host: products, convolutions, recurrent layers, normalisations and scratch.
 #include "backend/grid_laws.hpp"
 
+#include <coldpress/compiled_in.hpp>
+
 namespace coldpress::test {
 namespace {
 

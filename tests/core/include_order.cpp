@@ -34,11 +34,11 @@ std::vector<std::vector<std::string>> const order = {
 };
 /// The folder that a header beside the folders belongs to.
 std::map<std::string, std::string> const umbrellas = {
-    {"coldpress.hpp", "typed"}, {"amp.hpp", "typed"},       {"layers.hpp", "layers"},
-    {"threads.hpp", "core"},    {"dynamic.hpp", "dynamic"}, {"persist.hpp", "persist"},
-    {"train.hpp", "train"},     {"cuda.hpp", "cuda"},       {"xtensor.hpp", "typed"},
-    {"stream.hpp", "typed"},    {"testing.hpp", "testing"}, {"distributed.hpp", "distributed"},
-    {"linked.hpp", "typed"},
+    {"coldpress.hpp", "typed"}, {"amp.hpp", "typed"},           {"layers.hpp", "layers"},
+    {"threads.hpp", "core"},    {"dynamic.hpp", "dynamic"},     {"persist.hpp", "persist"},
+    {"train.hpp", "train"},     {"cuda.hpp", "cuda"},           {"xtensor.hpp", "typed"},
+    {"stream.hpp", "typed"},    {"testing.hpp", "testing"},     {"distributed.hpp", "distributed"},
+    {"linked.hpp", "typed"},    {"compiled_in.hpp", "backend"},
 };
 
 std::string folder_of(Path const& header) {

@@ -1,6 +1,7 @@
 // Every optimizer against torch.optim (tests/golden), on every backend.
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/coldpress.hpp>
+#include <coldpress/compiled_in.hpp>
 
 #include "golden/optimizers.hpp"
 #include "support/catch.hpp"

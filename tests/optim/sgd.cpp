@@ -2,6 +2,7 @@
 // Σ (y - t)² / N.
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/coldpress.hpp>
+#include <coldpress/compiled_in.hpp>
 
 #include "support/catch.hpp"
 #include "support/layer_laws.hpp"

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/random.hpp"
 
+#include <coldpress/compiled_in.hpp>
 #include <coldpress/linked.hpp>
 #include <coldpress/testing.hpp>
 
