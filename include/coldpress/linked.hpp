@@ -3,4 +3,5 @@
 
 // Code that links coldpress::kernels by name has them by default, and needs no more than coldpress/coldpress.hpp.
 
+#include <coldpress/kernels/linked_streams.hpp>
 #include <coldpress/typed/tabled_program.hpp>

@@ -13,10 +13,16 @@ template <class Sinks>
 void pass_back(LinkedRun const& run, Sinks const& sinks) {
   backward<LinkedRun, Sinks>(run, sinks, Pass::both, detail::NothingMore{}, WholePass{});
 }
+template <class Sinks>
+constexpr void add(detail::BackwardInto<Sinks>& into) {
+  into.backward = pass_back<Sinks>;
+}
 }  // namespace
 
-void backward(LinkedRun const& run, GradientSinks<float> const& sinks) { pass_back(run, sinks); }
-void backward(LinkedRun const& run, UpdateSinks<Sgd, float> const& sinks) { pass_back(run, sinks); }
-void backward(LinkedRun const& run, UpdateSinks<Nesterov, float> const& sinks) { pass_back(run, sinks); }
+constexpr detail::BackwardPasses detail::backward_passes = [] {
+  BackwardPasses all{};
+  for_each_sinks([&]<class Sinks>() { add<Sinks>(all); });
+  return all;
+}();
 
 }  // namespace coldpress

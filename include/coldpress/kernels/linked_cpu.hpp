@@ -13,7 +13,7 @@
 namespace coldpress {
 
 namespace cpu {
-/// The same for the sink of a gradient.
+/// Whether the tables have a kernel that passes a gradient in memory to a sink of this type.
 template <class Sink>
 constexpr bool is_builtin_sink = std::is_same_v<Sink, GradientSink<float>>;
 template <class Optimizer>
@@ -21,7 +21,7 @@ constexpr bool is_builtin_sink<UpdateSink<Optimizer, float>> = is_builtin<Optimi
 }  // namespace cpu
 
 struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
-  /// Its programs pass run-time numbers where those of Cpu have constants; see typed/linked_program.hpp.
+  /// Its programs pass run-time numbers where those of Cpu have constants; see typed/tabled_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
   static constexpr bool fuses_update =

@@ -25,23 +25,36 @@ struct StreamFunctions {
                   LinkedSignalOps const& post_ops);
 };
 
-/// The gradients of a compute layer, with the sinks of its parameters.
+/// The function of a compute layer that passes gradients back, those of its parameters to sinks of this type.
 template <class Sinks>
 struct GradientInto {
   void (*gradient)(LinkedRun const& run, void const* layer, int g, Sinks const& sinks, Pass pass,
                    PartStage const* part);
 };
-/// Those with an optimizer's step, where kernels end in it.
-template <class Optimizer, bool fuses = LinkedCpu::fuses_update<Optimizer>>
-struct UpdateInto {};
-template <class Optimizer>
-struct UpdateInto<Optimizer, true> : GradientInto<UpdateSinks<Optimizer, float>> {};
-template <class Optimizers>
-struct GradientsInto;
-template <class... Optimizers>
-struct GradientsInto<TypeList<Optimizers...>> : GradientInto<GradientSinks<float>>, UpdateInto<Optimizers>... {};
+/// The same for the backward pass of a network.
+template <class Sinks>
+struct BackwardInto {
+  void (*backward)(LinkedRun const& run, Sinks const& sinks);
+};
+/// Into<sinks> for the sinks in memory, and for those that update, of each optimizer whose step kernels end in.
+template <template <class> class Into, class Optimizer, bool fuses = LinkedCpu::fuses_update<Optimizer>>
+struct IntoUpdate {};
+template <template <class> class Into, class Optimizer>
+struct IntoUpdate<Into, Optimizer, true> : Into<UpdateSinks<Optimizer, float>> {};
+template <template <class> class Into, class Optimizers = BuiltinOptimizers>
+struct IntoAll;
+template <template <class> class Into, class... Optimizers>
+struct IntoAll<Into, TypeList<Optimizers...>> : Into<GradientSinks<float>>, IntoUpdate<Into, Optimizers>... {};
+/// f.template operator()<sinks>() for each of these types.
+template <class F>
+constexpr void for_each_sinks(F f) {
+  f.template operator()<GradientSinks<float>>();
+  for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() {
+    if constexpr (LinkedCpu::fuses_update<Optimizer>) f.template operator()<UpdateSinks<Optimizer, float>>();
+  });
+}
 /// The functions of a compute layer or a join for training.
-struct GradientFunctions : GradientsInto<BuiltinOptimizers> {
+struct GradientFunctions : IntoAll<GradientInto> {
   void (*join)(LinkedRun const& run, void const* layer, int g, int k);
 };
 
@@ -94,16 +107,14 @@ struct GradientFunctionsOf {
   static void join(LinkedRun const& run, void const* layer, int g, int k) {
     join_gradient(run, *static_cast<L const*>(layer), g, k);
   }
-  template <class Optimizer>
-  static constexpr void add_update(GradientFunctions& functions) {
-    using Sinks = UpdateSinks<Optimizer, float>;
-    if constexpr (LinkedCpu::fuses_update<Optimizer>) functions.GradientInto<Sinks>::gradient = gradient<Sinks>;
+  template <class Sinks>
+  static constexpr void add(GradientInto<Sinks>& into) {
+    into.gradient = gradient<Sinks>;
   }
   static constexpr GradientFunctions all = [] {
     GradientFunctions functions{};
     if constexpr (ComputeLayer<L>) {
-      functions.GradientInto<GradientSinks<float>>::gradient = gradient<GradientSinks<float>>;
-      for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() { add_update<Optimizer>(functions); });
+      for_each_sinks([&]<class Sinks>() { add<Sinks>(functions); });
     }
     if constexpr (JoinLayer<L>) functions.join = join;
     return functions;
@@ -139,6 +150,9 @@ extern FunctionsOfAll<StreamFunctions, BuiltinLayers> const stream_functions;
 extern FunctionsOfAll<GradientFunctions, BuiltinLayers> const gradient_functions;
 extern FunctionsOfAll<ObjectiveFunctions, BuiltinLosses> const loss_functions;
 extern FunctionsOfAll<ObjectiveFunctions, BuiltinStatistics> const statistic_functions;
+// The backward passes of all networks.
+struct BackwardPasses : IntoAll<BackwardInto> {};
+extern BackwardPasses const backward_passes;
 
 /// The functions of a type: in the list of the built-in ones, or those that are compiled here.
 template <class L, class List, class Own, class Functions, std::size_t n>
@@ -240,8 +254,11 @@ void LinkedProgram::statistic(int g, F f) const {
 // The passes of all networks, compiled with the kernels.
 void forward(LinkedRun const& run);
 void forward(LinkedBlockRun const& run);
-void backward(LinkedRun const& run, GradientSinks<float> const& sinks);
-void backward(LinkedRun const& run, UpdateSinks<Sgd, float> const& sinks);
-void backward(LinkedRun const& run, UpdateSinks<Nesterov, float> const& sinks);
+template <class Sinks>
+requires std::is_base_of_v<detail::BackwardInto<Sinks>, detail::BackwardPasses>
+void backward(LinkedRun const& run, Sinks const& sinks) {
+  detail::BackwardInto<Sinks> const& into = detail::backward_passes;
+  into.backward(run, sinks);
+}
 
 }  // namespace coldpress

@@ -2,7 +2,7 @@
 #pragma once
 
 // Every such network has this one type of program, so that its passes are compiled once, with the kernels
-// (linked_layers.hpp), and not for each network. typed/linked_tables.hpp makes the tables of a network.
+// (linked_layers.hpp), and not for each network. typed/tabled_program.hpp makes the tables of a network.
 
 #include <coldpress/kernels/linked_cpu.hpp>
 #include <coldpress/run/numbered_groups.hpp>

@@ -1,4 +1,5 @@
-// The streams of network types with linked kernels, which are compiled with the kernels.
+// The streams of network types with linked kernels, which are compiled with the kernels
+// (kernels/cpu/linked_streams.cpp).
 #pragma once
 
 #include <coldpress/kernels/linked_layers.hpp>
@@ -7,11 +8,8 @@
 
 namespace coldpress {
 
-#if !defined COLDPRESS_COMPILED  // as in kernels/cpu/linked_streams.cpp
-#define COLDPRESS_COMPILED extern
-#endif
-COLDPRESS_COMPILED template class ProgramStream<LinkedProgram, LinkedCpu>;
-COLDPRESS_COMPILED template class BlockStream<LinkedProgram, LinkedCpu>;
-COLDPRESS_COMPILED template class StepStream<LinkedProgram, LinkedCpu>;
+extern template class ProgramStream<LinkedProgram, LinkedCpu>;
+extern template class BlockStream<LinkedProgram, LinkedCpu>;
+extern template class StepStream<LinkedProgram, LinkedCpu>;
 
 }  // namespace coldpress

@@ -30,7 +30,8 @@ class BlockStream : public ProgramStream<Program, Backend> {
     row_values_.reserve(rows);
     Index to = program.plan().workspace * most_, row = 0;
     for (Shape const& in : inputs_) {
-      places_.push_back(workspace_.data() + to), row_inputs_.push_back(row_values_.data() + row);
+      row_inputs_[places_.size()] = row_values_.data() + row;
+      places_.push_back(workspace_.data() + to);
       to += in.size() * most_, row += in.size();
     }
     this->lend(workspace_.data() + values);
@@ -164,7 +165,8 @@ class BlockStream : public ProgramStream<Program, Backend> {
   StepClock clock_;
   std::vector<Signal<T>> values_;  // those in rings; the others have no data
   HeapMemory<T> row_, workspace_, row_values_;
-  std::vector<T*> places_, row_inputs_;  // of the inputs
+  std::vector<T*> places_;  // of the inputs
+  std::array<T*, static_cast<std::size_t>(Program::inputs_capacity)> row_inputs_{};
 };
 
 }  // namespace coldpress

@@ -73,9 +73,6 @@ template <class Run, class T>
 constexpr void gather(Run const& run, double* sums, T mean) {
   ComputedIn<Run>::gather(run.backend, sums, mean, run.batch);
 }
-}  // namespace detail
-
-namespace detail {
 /// Lets the statistic that is group g observe the samples.
 template <class Run, class Statistic, class G>
 constexpr void observe_group(Run const& run, Statistic const& statistic, Shapes in, G g, double* sums) {

@@ -25,8 +25,8 @@ class TabledProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   }();
 
  public:
-  /// The program of the passes. Makes the operations of pointwise layers, which depend on the seed and on the backend's
-  /// kernels. It refers to this object. With `streams`, it computes blocks of a stream's steps, too.
+  /// Makes the operations of pointwise layers, which depend on the seed and on the backend's kernels, and returns the
+  /// program of the passes, which refers to this object. With `streams`, that computes blocks of a stream's steps, too.
   template <bool streams = false>
   LinkedProgram const& prepare(Backend& backend, std::uint64_t seed) {
     backend.template link<options.training>();
