@@ -147,6 +147,7 @@ TEST_CASE("streams share a network, and their states are copied, restored and re
   stream.restore(saved);
   CHECK(same_bits(streamed(stream, rest, 1, 1, {10}), end));
   CHECK_THROWS_AS(stream.restore(first), ShapeError);
+  CHECK_THROWS_AS(stream.restore(stream.state()), ShapeError);  // not a copy
 }
 
 TEST_CASE("a network with a finite past tells its length, and warms up exactly") {

@@ -75,11 +75,13 @@ class BasicStream {
   }
   /// The number of earlier steps on which an output depends; endless_past if it depends on all.
   Index past() const { return passes_->past(); }
-  /// What the layers remember of the sequence. It fits every stream of the network that was made for as many steps;
-  /// restore throws ShapeError for a state of another size.
+  /// What the layers remember of the sequence, as a view of this stream's own memory: copy it to keep it. The copy fits
+  /// every stream of the network that was made for as many steps; restore throws ShapeError for a state of another
+  /// size, and for a view of this stream's own, which has not stayed as it was.
   std::span<T const> state() const { return passes_->state(); }
   void restore(std::span<T const> state) {
     auto const to = passes_->state();
+    require(state.empty() || state.data() != to.data(), "restore: this is the stream's own state, not a copy of it");
     if (state.size() != to.size())
       refuse("restore: got a state of ", state.size(), " values, expected ", to.size(),
              ", as streams of this network that were made for as many steps have");

@@ -208,7 +208,8 @@ class Network {
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
     static_assert(trains,
-                  "forward_training: this network's backend stores rounded weights, which are only for inference");
+                  "forward_training: the weights of this network are constant, or rounded by its backend, and only for "
+                  "inference");
     require(step > 0, "forward_training: steps start at 1");
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),

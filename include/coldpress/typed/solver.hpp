@@ -49,7 +49,8 @@ constexpr Diagnosis solver_diagnosis() {
     if (!has_targets(loss, Net::output_shape)) return all;
   }
   if (!Net::trains)
-    return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
+    return {.sentence =
+                "Solver: the weights of this network are constant, or rounded by its backend, and only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
   if ((options.bfloat16_gradients || options.shard_optimizer) && options.microbatch == 0)
     return {.sentence = "Solver: bfloat16_gradients and shard_optimizer need parts; set SolverOptions::microbatch"};
