@@ -1,5 +1,6 @@
 // Networks that borrow constant weights: the same bits as a network that owns them, and nothing that changes them.
 #include <coldpress/coldpress.hpp>
+#include <coldpress/compiled_in.hpp>
 
 #include "support/catch.hpp"
 #include "support/heap.hpp"
