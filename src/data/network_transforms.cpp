@@ -1,7 +1,7 @@
 // Compares transforms with those of a config, and leaves out what is for targets alone.
 #include <coldpress/data/network_transforms.hpp>
 
-#include <algorithm>
+#include "transform_chain.hpp"
 
 namespace coldpress::data {
 namespace {
@@ -36,6 +36,16 @@ bool are_fitted_of(Transforms const& fitted, Transforms const& configured) {
   return std::ranges::equal(fitted, configured, [](Transform const& one, Transform const& of_config) {
     return without_fitted(one, of_config) == of_config;
   });
+}
+
+void check_plays(Transforms const& transforms) {
+  for (std::size_t i = 0; i < transforms.size(); ++i) {
+    if (is_of_targets(transforms[i]) || is_for_training_alone(transforms[i])) continue;
+    in_transform(i, transforms[i], [] {
+      throw UnsupportedError{
+          "is for samples, and a signal is played as it is: train the network on signals without this transform"};
+    });
+  }
 }
 
 }  // namespace coldpress::data
