@@ -51,17 +51,18 @@ float train(Solver const& solver, nb::handle x, nb::handle wanted) {
 
 std::unique_ptr<Solver> made(std::filesystem::path const& config, Network network,
                              std::optional<std::vector<Index>> const& input_shape, std::optional<std::uint64_t> seed,
-                             std::vector<std::string> const& changes, int threads) {
+                             std::vector<std::string> const& changes, std::optional<int> threads) {
   auto training = persist::read_training(config.string(), changes);
   training.solver.objective = training.loss;
-  if (network && (input_shape || seed))
-    throw ConfigError{"input_shape and seed are those of the network, which is given"};
+  if (network && (input_shape || seed || threads))
+    throw ConfigError{"input_shape, seed and threads are those of the network, which is given"};
   if (!network) {
     About about = about_config(training.transforms);
     auto const input = input_shape ? std::optional{shape_of(*input_shape)} : std::nullopt;
-    network = std::make_shared<Held>(dynamic::Layer::from_config(dynamic::Backend{"cpu", {.threads = threads}},
-                                                                 training.network, input, seed.value_or(training.seed)),
-                                     std::move(about));
+    network =
+        std::make_shared<Held>(dynamic::Layer::from_config(dynamic::Backend{"cpu", {.threads = threads.value_or(1)}},
+                                                           training.network, input, seed.value_or(training.seed)),
+                               std::move(about));
   } else if (!training.transforms.empty() && !data::are_fitted_of(network->about().transforms, training.transforms)) {
     MismatchError error{"are not those of the network, which keeps its own"};
     error.in_field("transforms");
@@ -81,7 +82,7 @@ void add_solver(nb::module_& module) {
       "`changes` set fields of the config: [\"solver.baseLr=0.01\"]. Raises UnsupportedError for transforms "
       "that draw random numbers, or whose numbers are still to be found in data.")
       .def(nb::new_(&made), "config"_a, "network"_a = nb::none(), nb::kw_only(), "input_shape"_a = nb::none(),
-           "seed"_a = nb::none(), "changes"_a = std::vector<std::string>{}, "threads"_a = 1)
+           "seed"_a = nb::none(), "changes"_a = std::vector<std::string>{}, "threads"_a = nb::none())
       .def(
           "train_minibatch", train, "x"_a, "targets"_a = nb::none(),
           "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "

@@ -52,6 +52,13 @@ def test_a_given_network_is_trained(config, mlp):  # noqa: F811
         coldpress.Solver(config, mlp)
 
 
+def test_what_a_given_network_has_is_not_said_again(config, mlp):  # noqa: F811
+    for option in ({"threads": 2}, {"seed": 1}, {"input_shape": [4]}):
+        with pytest.raises(coldpress.ConfigError, match="threads are those of the network"):
+            coldpress.Solver(config, mlp, **option)
+    coldpress.Solver(config, threads=2)
+
+
 def test_a_network_is_free_again_without_its_solver(config, mlp):  # noqa: F811
     changes = ["solver.momentum=0.9"]
     x, t = samples(8, 4), samples(8, 3, seed=1)
