@@ -101,7 +101,8 @@ std::optional<std::uint64_t> packed_words(std::span<std::byte const> bytes) {
 std::string reason_of(std::span<std::byte const> bytes) {
   std::string_view const begin{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
   if (std::string const other = seems_to_be(begin, bytes.size()); !other.empty()) return other;
-  if (is_text(bytes)) return "; it seems to be text: if it is a config, persist::read_training and --config read it";
+  if (is_text(bytes))
+    return "; it seems to be text: if it is a config, --config, persist::read_training and Python's Network read it";
   return ", or is cut short: its " + std::to_string(bytes.size()) +
          " bytes match no segment table, neither plain nor packed";
 }

@@ -5,6 +5,7 @@
 #include <coldpress/core/shape.hpp>
 #include <coldpress/data/dataset.hpp>
 #include <coldpress/dynamic/backend.hpp>
+#include <coldpress/threads.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -22,7 +23,7 @@ constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAM
 // Validators with empty descriptions, because --help would print them after the option. They are functions because
 // global objects would allocate before main, where a failure could not be reported.
 inline CLI::Validator at_least_1() { return CLI::Range(Index{1}, most).description(""); }
-inline CLI::Validator some_threads() { return CLI::Range(0, 4096).description(""); }
+inline CLI::Validator some_threads() { return CLI::Range(0, most_threads).description(""); }
 inline CLI::Validator not_negative() {
   return {[](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
 }

@@ -10,10 +10,10 @@
 #include <coldpress/core/counted.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/images.hpp>
+#include <coldpress/data/network_transforms.hpp>
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/output.hpp>
 #include <coldpress/data/prefetcher.hpp>
-#include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
 
@@ -65,13 +65,6 @@ std::unique_ptr<data::Source> open_input(std::string const& input, persist::Mode
   }
 }
 
-/// What the network's file says about samples. Targets, if there are any, do not matter; the others keep their places.
-data::Transforms of_samples(data::Transforms transforms) {
-  for (data::Transform& transform : transforms)
-    if (std::holds_alternative<data::OneHot>(transform)) transform = data::Scale{};
-  return transforms;
-}
-
 /// The names of the outputs in a file: "output" if there is one, else those of the config. A slash would make a group.
 std::vector<std::string> names_of_outputs(dynamic::Layer const& network) {
   std::size_t const count = network.output_shapes().size();
@@ -113,7 +106,7 @@ void predict(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
   auto const raw = open_input(options.input, model, options.reading);
-  auto const source = with_context([&] { return data::transformed(*raw, of_samples(model.transforms)); },
+  auto const source = with_context([&] { return data::transformed(*raw, data::of_samples(model.transforms)); },
                                    [&](Error& error) { error.in_file(options.input); });
   dynamic::Layer network =
       with_context([&] { return persist::layer_of(backend, model, input_for(model.config, *source, false)); },

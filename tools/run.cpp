@@ -6,6 +6,7 @@
 #include "solver_text.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/data/network_transforms.hpp>
 #include <coldpress/dynamic/copy_weights.hpp>
 #include <coldpress/train/score.hpp>
 
@@ -93,21 +94,6 @@ bool is_labelled(Checkpoint const& run) {
   return one_hot || (run.loss && train::takes_labels(*run.loss));
 }
 
-/// A transform of a checkpoint without what a config left to the data.
-data::Transform without_fitted(data::Transform kept, data::Transform const& configured) {
-  if (kept.index() != configured.index()) return kept;
-  if (auto* const mean = std::get_if<data::SubtractMean>(&kept)) {
-    auto const& of = std::get<data::SubtractMean>(configured);
-    mean->file = of.file;
-    if (of.mean.empty()) mean->mean.clear();
-  } else if (auto* const standard = std::get_if<data::Standardize>(&kept)) {
-    if (std::get<data::Standardize>(configured).mean.empty()) standard->mean.clear(), standard->deviation.clear();
-  } else if (auto* const one_hot = std::get_if<data::OneHot>(&kept)) {
-    if (std::get<data::OneHot>(configured).classes == 0) one_hot->classes = 0;
-  }
-  return kept;
-}
-
 /// Throws MismatchError unless a config says of a run that continues what the run began with.
 void check_continues(Checkpoint const& run, persist::Training const& training, Monitoring const& monitoring,
                      data::Transforms const& transforms) {
@@ -117,10 +103,7 @@ void check_continues(Checkpoint const& run, persist::Training const& training, M
                         "leave out --config and give --data"};
   };
   if (training.monitoring != Monitoring{} && monitoring != run.monitoring) refuse("monitoring");
-  bool same = transforms.size() == run.model.transforms.size();
-  for (std::size_t i = 0; same && i < transforms.size(); ++i)
-    same = transforms[i] == without_fitted(run.model.transforms[i], transforms[i]);
-  if (!transforms.empty() && !same) refuse("transforms");
+  if (!transforms.empty() && !data::are_fitted_of(run.model.transforms, transforms)) refuse("transforms");
 }
 
 void monitor(Monitoring& monitoring, RunOptions const& options) {

@@ -6,6 +6,7 @@
 #include "writable.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/data/network_transforms.hpp>
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/sound.hpp>
 #include <coldpress/dynamic/stream.hpp>
@@ -70,6 +71,7 @@ void stream(Options const& options) {
   files.writes("--output", options.output);
   files.check_writable();
   Streamed const played = open_streamed(options, dynamic::Backend{options.backend});
+  with_context([&] { data::check_plays(played.transforms); }, [&](Error& error) { error.in_file(options.model); });
   SignalFile const signal = read_signal(options.input, played.in());
   auto const rate = signal.sample_rate;
   if (rate && played.sample_rate && *rate != *played.sample_rate) {

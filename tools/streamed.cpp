@@ -16,7 +16,7 @@ Streamed open_streamed(StreamedModel const& options, dynamic::Backend const& bac
         auto network = persist::layer_of(backend, read.model);
         Shape const in = network.input_shape();
         if (in.rank() == 2 && in[0] > 1) network = persist::layer_of(backend, read.model, Shape{in[1]});
-        return Streamed{std::move(network), convert::nam_metadata_of(read.model).sample_rate};
+        return Streamed{std::move(network), convert::nam_metadata_of(read.model).sample_rate, read.model.transforms};
       },
       [&](Error& error) { error.in_file(options.model); });
 }

@@ -3,6 +3,7 @@
 
 #include "options.hpp"
 
+#include <coldpress/data/transform.hpp>
 #include <coldpress/dynamic/layer.hpp>
 
 #include <optional>
@@ -16,10 +17,12 @@ struct StreamedModel {
 };
 void add_streamed(CLI::App& command, StreamedModel& options);
 
-/// A network whose samples are single steps, and the sample rate that it was made for, if its file says so.
+/// A network whose samples are single steps, and what its file says: the sample rate that it was made for, if any, and
+/// what is done to samples.
 struct Streamed {
   dynamic::Layer network;
   std::optional<double> sample_rate;
+  data::Transforms transforms;
   Index in() const { return network.input_shape().size(); }
   Index out() const { return network.output_shape().size(); }
 };

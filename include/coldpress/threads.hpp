@@ -20,6 +20,9 @@
 
 namespace coldpress {
 
+/// The largest number of threads that a user may ask a backend for.
+inline constexpr int most_threads = 4096;
+
 /// The calling thread and workers() - 1 others, which sleep while there is no work. Any number of threads may call run.
 /// While one thread has the pool, other callers do their work alone, and so does a piece that calls run itself.
 ///

@@ -23,6 +23,7 @@ from ._coldpress import (
     UnsupportedError,
     load,
 )
+from ._coldpress import version as __version__
 from .frameworks import from_keras, from_torch
 
 __all__ = [

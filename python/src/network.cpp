@@ -3,6 +3,7 @@
 
 #include <coldpress/convert/format.hpp>
 #include <coldpress/convert/onnx.hpp>
+#include <coldpress/data/network_transforms.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
 
@@ -13,20 +14,14 @@ namespace {
 
 using nb::literals::operator""_a;
 
-std::string to_text(std::vector<Index> const& extents) {
-  std::string text = "(";
-  for (Index const extent : extents) text.append(text.size() > 1 ? ", " : "").append(std::to_string(extent));
-  return text + ")";
-}
-
 /// The outputs of a pass, each of which becomes an array of its own.
 struct Made {
   std::vector<std::vector<float>> values = {};
   std::vector<std::vector<std::size_t>> shapes = {};
 
-  void add(dynamic::Values output, Shape const& sample, Samples const& like) {
+  void add(dynamic::Values output, Shape const& sample, Given const& like) {
     std::vector<std::size_t> shape;
-    if (like.is_minibatch) shape.push_back(static_cast<std::size_t>(like.count));
+    if (like.is_minibatch()) shape.push_back(static_cast<std::size_t>(like.count()));
     for (int axis = 0; axis < sample.rank(); ++axis) shape.push_back(static_cast<std::size_t>(sample[axis]));
     values.emplace_back(output.begin(), output.end());
     shapes.push_back(std::move(shape));
@@ -45,29 +40,34 @@ nb::object pass(Network const& network, nb::args const& inputs, F f) {
   std::vector<Input> arrays;
   for (nb::handle const input : inputs) arrays.push_back(numbers_of(input));
   Made made = network->use([&](dynamic::Layer& layer) {
-    auto const shapes = layer.input_shapes();
-    if (arrays.size() != shapes.size())
-      refuse("the network takes ", shapes.size(), shapes.size() == 1 ? " input" : " inputs", ", got ", arrays.size());
-    std::vector<Samples> samples;
-    std::vector<dynamic::Values> values;
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      samples.push_back(samples_of(arrays[k], shapes[k], k));
-      if (samples[k].is_minibatch != samples[0].is_minibatch || samples[k].count != samples[0].count)
-        refuse("input ", k, " has ", samples[k].count, " samples, input 0 has ", samples[0].count);
-      values.push_back(samples[k].values);
-    }
+    Given const given{network->inputs(), arrays, data::of_samples(network->about().transforms)};
     layer.send_weights();
     Made outputs;
     auto const sizes = layer.output_shapes();
-    if (samples[0].count == 0) {
-      for (Shape const& shape : sizes) outputs.add({}, shape, samples[0]);
+    if (given.count() == 0) {
+      for (Shape const& shape : sizes) outputs.add({}, shape, given);
       return outputs;
     }
-    auto const results = f(layer, std::span<dynamic::Values const>{values});
-    for (std::size_t k = 0; k < sizes.size(); ++k) outputs.add(results[k], sizes[k], samples[0]);
+    auto const results = f(layer, given.inputs());
+    for (std::size_t k = 0; k < sizes.size(); ++k) outputs.add(results[k], sizes[k], given);
     return outputs;
   });
   return made.to_python();
+}
+
+/// Throws UnsupportedError for transforms that a part of a sequence cannot go through.
+void check_steps(data::Transforms const& transforms, Shape const& step) {
+  if (step.rank() < 2) return;
+  for (std::size_t i = 0; i < transforms.size(); ++i) {
+    auto const* const subtracted = std::get_if<data::SubtractMean>(&transforms[i]);
+    auto const* const standardized = std::get_if<data::Standardize>(&transforms[i]);
+    bool const is_for_each_value = (subtracted && subtracted->mean.size() > 1) ||
+                                   (standardized && standardized->mean.size() + standardized->deviation.size() > 2);
+    if (!is_for_each_value && !std::holds_alternative<data::Crop>(transforms[i])) continue;
+    UnsupportedError error{"is for whole samples, and a step is a part of one: use predict"};
+    error.in_field(place_of(transforms, i));
+    throw error;
+  }
 }
 
 nb::object predict(Network const& network, nb::args const& inputs) {
@@ -76,6 +76,7 @@ nb::object predict(Network const& network, nb::args const& inputs) {
   });
 }
 nb::object step(Network const& network, nb::args const& inputs) {
+  check_steps(network->about().transforms, network->inputs()[0].shape);
   return pass(network, inputs, [](dynamic::Layer& layer, std::span<dynamic::Values const> values) {
     return layer.executable().stream(values);
   });
@@ -105,7 +106,11 @@ nb::dict weights(Network const& network) {
 
 void set_weights(Network const& network, nb::dict const& values) {
   std::vector<std::pair<std::string, Input>> given;
-  for (auto const& [name, value] : values) given.emplace_back(nb::cast<std::string>(name), numbers_of(value));
+  for (auto const& [name, value] : values) {
+    std::string text;
+    if (!nb::try_cast(name, text)) throw nb::type_error("the names of weights are texts: {'linear1-0': array}");
+    given.emplace_back(std::move(text), numbers_of(value));
+  }
   network->use([&](dynamic::Layer& layer) {
     auto const& names = layer.learnable_weights_names();
     auto const& tensors = layer.learnable_weights_data();
@@ -115,8 +120,7 @@ void set_weights(Network const& network, nb::dict const& values) {
       return tensors[static_cast<std::size_t>(found - names.begin())];
     };
     for (auto const& [name, array] : given) {  // all of them, before any is written
-      std::vector<Index> shape;
-      for (std::size_t axis = 0; axis < array.ndim(); ++axis) shape.push_back(static_cast<Index>(array.shape(axis)));
+      std::vector<Index> const shape = extents_of(array);
       if (shape != at(name).shape()) {
         throw ShapeError{"weight '" + name + "' has the shape " + to_text(at(name).shape()) + ", got " +
                          to_text(shape)};
@@ -137,8 +141,26 @@ Network made(persist::Training const& training, std::optional<std::vector<Index>
              std::optional<std::uint64_t> seed, std::string const& backend, int threads) {
   auto const input = optional_shape(input_shape);
   nb::gil_scoped_release const released;
+  About about = about_config(training.transforms);
   return std::make_shared<Held>(
-      dynamic::Layer::from_config(backend_of(backend, threads), training.network, input, seed.value_or(training.seed)));
+      dynamic::Layer::from_config(backend_of(backend, threads), training.network, input, seed.value_or(training.seed)),
+      std::move(about));
+}
+
+/// The network with all that its file says of it.
+persist::Model model_of(Network const& network, dynamic::Layer const& layer) {
+  persist::Model model = persist::model_of(layer);
+  network->about().write_to(model);
+  return model;
+}
+
+void write_onnx(Network const& network, std::string const& path) {
+  if (!network->about().transforms.empty()) {
+    throw UnsupportedError{"an ONNX model cannot hold the transforms of samples that the network has (" +
+                           place_of(network->about().transforms, 0) +
+                           "); save the network, and `coldpress convert` writes a model without them"};
+  }
+  network->use([&](dynamic::Layer& layer) { convert::write_onnx(path, model_of(network, layer)); });
 }
 
 nb::object shapes_of(Network const& network, std::span<Shape const> (dynamic::Layer::*shapes)() const) {
@@ -152,18 +174,6 @@ nb::object shapes_of(Network const& network, std::span<Shape const> (dynamic::La
 }
 
 }  // namespace
-
-void Held::train_with(dynamic::SolverConfig config) {
-  nb::gil_scoped_release const released;
-  std::lock_guard const alone{mutex_};
-  auto* const layer = std::get_if<dynamic::Layer>(&what_);
-  if (!layer) throw ConfigError{"the network already has a solver"};
-  // Checked with another network first, because a solver takes the network that it is given.
-  dynamic::SolverConfig check = config;
-  check.network = layer->config();
-  static_cast<void>(dynamic::Solver::from_config(dynamic::Backend{}, check, layer->input_shape()));
-  what_ = dynamic::Solver{std::move(*layer), std::move(config)};
-}
 
 Input numbers_of(nb::handle value) {
   Input array;
@@ -192,18 +202,6 @@ Shape shape_of(std::vector<Index> const& extents) {
   }
   return shape;
 }
-Samples samples_of(Input const& array, Shape const& sample, std::size_t number) {
-  std::vector<Index> got;
-  for (std::size_t axis = 0; axis < array.ndim(); ++axis) got.push_back(static_cast<Index>(array.shape(axis)));
-  std::vector<Index> const one{sample.extents, sample.extents + sample.rank()};
-  dynamic::Values const values{array.data(), array.size()};
-  if (got == one) return {values, false, 1};
-  if (got.size() == one.size() + 1 && std::equal(one.begin(), one.end(), got.begin() + 1))
-    return {values, true, got[0]};
-  std::string const wanted = to_text(one);
-  throw ShapeError{"input " + std::to_string(number) + " has the shape " + to_text(got) + ", expected (samples, " +
-                   wanted.substr(1) + " or " + wanted};
-}
 
 void add_network(nb::module_& module) {
   nb::class_<Held>(
@@ -230,26 +228,33 @@ void add_network(nb::module_& module) {
       .def(
           "predict", predict,
           "The outputs for a minibatch (samples, ...) or one sample (...), in inference mode: an array, or a tuple for "
-          "several outputs. Raises ShapeError for an array of another shape.")
+          "several outputs. Samples first go through the network's transforms. Inputs that only losses read may be "
+          "left "
+          "out; an input of one value for each sample may be (samples,). Raises ShapeError for an array of another "
+          "shape.")
       .def("step", step,
            "The next part of a sequence: recurrent layers, causal convolutions and attention continue where the last "
-           "call "
-           "ended. Raises ShapeError if a layer needs the whole sequence at once.")
+           "call ended. Raises ShapeError if a layer needs the whole sequence at once, and UnsupportedError for "
+           "transforms "
+           "that do.")
       .def(
           "reset", [](Network const& network) { network->use([](dynamic::Layer& layer) { layer.reset(); }); },
           "Makes the next step start a new sequence.")
       .def(
           "save",
           [](Network const& network, std::filesystem::path const& path) {
-            network->use([&](dynamic::Layer& layer) { layer.save(path.string()); });
+            network->use([&](dynamic::Layer& layer) {
+              with_file(path.string(), [&] { persist::write_model(path.string(), model_of(network, layer)); });
+            });
           },
-          "path"_a, "Writes the config and the weights to a .juice file, atomically.")
+          "path"_a,
+          "Writes the config, the weights, the transforms and the names of classes to a .juice file, atomically.")
       .def(
           "write_onnx",
-          [](Network const& network, std::filesystem::path const& path) {
-            network->use([&](dynamic::Layer& layer) { convert::write_onnx(path.string(), persist::model_of(layer)); });
-          },
-          "path"_a, "Writes an ONNX model, atomically. An UnsupportedError lists all layers that ONNX cannot express.")
+          [](Network const& network, std::filesystem::path const& path) { write_onnx(network, path.string()); },
+          "path"_a,
+          "Writes an ONNX model, atomically. An UnsupportedError lists all layers that ONNX cannot express; it cannot "
+          "hold transforms of samples either.")
       .def(
           "describe",
           [](Network const& network) {
@@ -276,6 +281,14 @@ void add_network(nb::module_& module) {
             network->use([&](dynamic::Layer& layer) { layer.unfreeze(name); });
           },
           "name"_a)
+      .def_prop_ro(
+          "classes",
+          [](Network const& network) {
+            nb::list names;
+            for (std::string const& name : network->about().classes) names.append(name);
+            return nb::tuple(names);
+          },
+          "The names of the classes that the network tells apart, by label; empty if its file has none.")
       .def_prop_ro("input_shapes",
                    [](Network const& network) { return shapes_of(network, &dynamic::Layer::input_shapes); })
       .def_prop_ro("output_shapes",
@@ -285,7 +298,7 @@ void add_network(nb::module_& module) {
           [](Network const& network) {
             return tuple_of(network->use([](dynamic::Layer& layer) { return layer.input_shape(); }));
           },
-          "The shape of one sample of the first input.")
+          "The shape of one sample of the first input, after transforms.")
       .def_prop_ro(
           "output_shape",
           [](Network const& network) {
@@ -305,8 +318,10 @@ void add_network(nb::module_& module) {
         auto const input = optional_shape(input_shape);
         nb::gil_scoped_release const released;
         return with_file(path.string(), [&] {
-          return std::make_shared<Held>(persist::layer_of(
-              backend_of(backend, threads), convert::read_network(path.string(), {.input = input}).model, input));
+          persist::Model model = convert::read_network(path.string(), {.input = input}).model;
+          dynamic::Layer layer = persist::layer_of(backend_of(backend, threads), model, input);
+          return std::make_shared<Held>(std::move(layer), About{std::move(model.transforms), std::move(model.classes),
+                                                                std::move(model.metadata)});
         });
       },
       "path"_a, "input_shape"_a = nb::none(), nb::kw_only(), "backend"_a = "cpu", "threads"_a = 1,

@@ -1,6 +1,7 @@
 // The class Solver: trains networks.
 #include "bindings.hpp"
 
+#include <coldpress/data/network_transforms.hpp>
 #include <coldpress/persist.hpp>
 
 #include <cmath>
@@ -10,30 +11,62 @@ namespace {
 
 using nb::literals::operator""_a;
 
-/// A network and what trains it.
+/// A network and what trains it, as long as this lives.
 struct Solver {
+  explicit Solver(Network trained) : network(std::move(trained)) {}
+  Solver(Solver const&) = delete;
+  ~Solver() { network->end_training(); }
+
   Network network;
 };
 
-float train(Solver const& solver, nb::handle input, nb::handle wanted) {
-  Input const x = numbers_of(input), targets = numbers_of(wanted);
-  return solver.network->train([&](dynamic::Solver& s) {
-    Samples const samples = samples_of(x, s.network().input_shape(), 0);
-    return static_cast<float>(s.train_minibatch(samples.values, dynamic::Values{targets.data(), targets.size()}));
+/// The arrays of x: one, or a tuple or list of them for a network with several inputs.
+std::vector<Input> arrays_of(nb::handle x, std::size_t inputs) {
+  std::vector<Input> arrays;
+  if (inputs > 1 && (nb::isinstance<nb::tuple>(x) || nb::isinstance<nb::list>(x))) {
+    for (nb::handle const one : x) arrays.push_back(numbers_of(one));
+  } else {
+    arrays.push_back(numbers_of(x));
+  }
+  return arrays;
+}
+
+float train(Solver const& solver, nb::handle x, nb::handle wanted) {
+  Held& network = *solver.network;
+  auto const arrays = arrays_of(x, network.inputs().size());
+  std::optional<Input> const targets = wanted.is_none() ? std::nullopt : std::optional{numbers_of(wanted)};
+  return network.train([&](dynamic::Solver& s) {
+    bool const has_own_losses = !s.config().objective;
+    if (!has_own_losses && !targets) refuse("the loss of the config needs targets: train_minibatch(x, targets)");
+    if (has_own_losses && targets && arrays.size() == network.inputs().size())
+      refuse("the network has its own losses, so it takes targets as inputs, or none: train_minibatch(x)");
+    auto const inputs = has_own_losses && targets ? train::network_inputs(s.network(), true) : network.inputs();
+    Given const given{inputs, arrays, network.about().transforms, targets ? &*targets : nullptr};
+    if (has_own_losses && !targets && arrays.size() < inputs.size())
+      refuse("the losses of the network need targets: train_minibatch(x, targets)");
+    return static_cast<float>(has_own_losses ? s.train_minibatch(given.inputs())
+                                             : s.train_minibatch(given.inputs(), given.targets()));
   });
 }
 
 std::unique_ptr<Solver> made(std::filesystem::path const& config, Network network,
                              std::optional<std::vector<Index>> const& input_shape, std::optional<std::uint64_t> seed,
-                             std::vector<std::string> const& changes, int threads) {
+                             std::vector<std::string> const& changes, std::optional<int> threads) {
   auto training = persist::read_training(config.string(), changes);
   training.solver.objective = training.loss;
-  if (network && (input_shape || seed))
-    throw ConfigError{"input_shape and seed are those of the network, which is given"};
+  if (network && (input_shape || seed || threads))
+    throw ConfigError{"input_shape, seed and threads are those of the network, which is given"};
   if (!network) {
+    About about = about_config(training.transforms);
     auto const input = input_shape ? std::optional{shape_of(*input_shape)} : std::nullopt;
-    network = std::make_shared<Held>(dynamic::Layer::from_config(
-        dynamic::Backend{"cpu", {.threads = threads}}, training.network, input, seed.value_or(training.seed)));
+    network =
+        std::make_shared<Held>(dynamic::Layer::from_config(dynamic::Backend{"cpu", {.threads = threads.value_or(1)}},
+                                                           training.network, input, seed.value_or(training.seed)),
+                               std::move(about));
+  } else if (!training.transforms.empty() && !data::are_fitted_of(network->about().transforms, training.transforms)) {
+    MismatchError error{"are not those of the network, which keeps its own"};
+    error.in_field("transforms");
+    throw error;
   }
   network->train_with(std::move(training.solver));
   return std::make_unique<Solver>(std::move(network));
@@ -42,17 +75,22 @@ std::unique_ptr<Solver> made(std::filesystem::path const& config, Network networ
 }  // namespace
 
 void add_solver(nb::module_& module) {
-  nb::class_<Solver>(module, "Solver", nb::is_final(),
-                     "Trains a network as a config says, the file that `coldpress train` takes: its network, loss and "
-                     "solver. A `network` that is given is trained instead of the config's, and may go on being used. "
-                     "`changes` set fields of the config: [\"solver.baseLr=0.01\"].")
+  nb::class_<Solver>(
+      module, "Solver", nb::is_final(),
+      "Trains a network as a config says, the file that `coldpress train` takes: its network, loss and "
+      "solver. A `network` that is given is trained instead of the config's, and may go on being used. "
+      "`changes` set fields of the config: [\"solver.baseLr=0.01\"]. Raises UnsupportedError for transforms "
+      "that draw random numbers, or whose numbers are still to be found in data.")
       .def(nb::new_(&made), "config"_a, "network"_a = nb::none(), nb::kw_only(), "input_shape"_a = nb::none(),
-           "seed"_a = nb::none(), "changes"_a = std::vector<std::string>{}, "threads"_a = 1)
-      .def("train_minibatch", train, "x"_a, "targets"_a,
-           "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
-           "Labels are numbers of classes, one for each sample. Raises DataError for labels that are not a class and "
-           "for "
-           "values that are not finite, and DivergenceError if the loss is not finite; then no weight has changed.")
+           "seed"_a = nb::none(), "changes"_a = std::vector<std::string>{}, "threads"_a = nb::none())
+      .def(
+          "train_minibatch", train, "x"_a, "targets"_a = nb::none(),
+          "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
+          "For a network with several inputs, `x` is a tuple of arrays. A network with its own losses takes targets as "
+          "inputs, train_minibatch((x, y)) or train_minibatch(x, y), or none. Samples and targets first go through the "
+          "network's transforms. Labels are numbers of classes, one for each sample. Raises DataError for labels that "
+          "are not a class and for values that are not finite, and DivergenceError if the loss is not finite; then no "
+          "weight has changed.")
       .def_prop_ro(
           "network", [](Solver const& solver) { return solver.network; }, "The network that is trained.")
       .def_prop_ro(
@@ -80,15 +118,23 @@ void add_solver(nb::module_& module) {
       .def(
           "save_checkpoint",
           [](Solver const& solver, std::filesystem::path const& path) {
-            solver.network->train(
-                [&](dynamic::Solver& s) { persist::write_checkpoint(path.string(), persist::checkpoint_of(s)); });
+            solver.network->train([&](dynamic::Solver& s) {
+              persist::Checkpoint checkpoint = persist::checkpoint_of(s);
+              solver.network->about().write_to(checkpoint.model);
+              persist::write_checkpoint(path.string(), checkpoint);
+            });
           },
           "path"_a, "Writes all that a training needs to go on as if it had never stopped, atomically.")
       .def(
           "load_checkpoint",
           [](Solver const& solver, std::filesystem::path const& path) {
             solver.network->train([&](dynamic::Solver& s) {
-              with_file(path.string(), [&] { persist::resume(s, persist::read_checkpoint(path.string())); });
+              with_file(path.string(), [&] {
+                persist::Checkpoint const checkpoint = persist::read_checkpoint(path.string());
+                if (checkpoint.model.transforms != solver.network->about().transforms)
+                  throw MismatchError{"the checkpoint was made with other transforms of the samples"};
+                persist::resume(s, checkpoint);
+              });
             });
           },
           "path"_a, "Goes on where the checkpoint was written. Raises MismatchError if it is of another network.");

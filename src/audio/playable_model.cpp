@@ -4,6 +4,7 @@
 #include "resampling.hpp"
 
 #include <coldpress/core/flush_denormals.hpp>
+#include <coldpress/data/network_transforms.hpp>
 #include <coldpress/persist/network.hpp>
 
 #include <algorithm>
@@ -31,6 +32,7 @@ convert::NamModel read(std::string const& path, PlayOptions const& options) {
 }
 
 dynamic::Layer network_of(persist::Model const& model) {
+  data::check_plays(model.transforms);
   dynamic::Backend const cpu{"cpu"};
   auto network = persist::layer_of(cpu, model);
   // A network that was trained on sequences is played step by step.

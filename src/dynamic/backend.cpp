@@ -53,7 +53,10 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
     throw UnsupportedError{"'" + name_ + "': only on a GPU can passes be started together"};
   if (options_.fused) throw UnsupportedError{"'" + name_ + "': only on a GPU can a pass be fused into one kernel"};
   if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt need a GPU"};
-  if (options_.threads < 0) throw UnsupportedError{"a backend computes on at least 1 thread; 0 means one per core"};
+  if (options_.threads < 0 || options_.threads > most_threads) {
+    throw UnsupportedError{"a backend computes on 1 to " + std::to_string(most_threads) +
+                           " threads, or with 0 on one per core; got " + std::to_string(options_.threads)};
+  }
   std::shared_ptr<Executor>& executor = options_.executor;
   if (!executor && options_.threads != 1) {
     try {

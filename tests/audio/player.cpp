@@ -202,6 +202,10 @@ TEST_CASE("damaged files are refused, and the old model plays on") {
   CHECK_THROWS_AS(player.load(folder.put("a.nam", amplifier(1, 0, R"(, "metadata": {"loudness": 1e9})"))), DataError);
   save(Network<Sequential<Linear{2}>, Shape{1}>{3}, folder / "two.juice");
   CHECK_THROWS_AS(player.load(folder / "two.juice"), ShapeError);
+  persist::Model scaled = persist::read_model(folder / "good.juice");
+  scaled.transforms = {data::Scale{2}};
+  persist::write_model(folder / "scaled.juice", scaled);
+  CHECK_THROWS_AS(player.load(folder / "scaled.juice"), UnsupportedError);
   CHECK_THROWS_AS((audio::Player{{.sample_rate = 0}}), DataError);
   CHECK_THROWS_AS((audio::Player{{.most = 0}}), ShapeError);
 }

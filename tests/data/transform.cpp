@@ -1,4 +1,4 @@
-#include <coldpress/data/transform.hpp>
+#include <coldpress/data/network_transforms.hpp>
 
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/prefetcher.hpp>
@@ -468,4 +468,30 @@ TEST_CASE("a target that is no label is refused with the sample's number") {
           check_classes(*named, {"cat", "dog"});
         }) ==
         "the data's class 2 is 'eel', the network's is not there; the option classes=... of the data sets their order");
+}
+
+TEST_CASE("samples without targets go through the transforms of samples, which keep their places") {
+  CHECK(of_samples({OneHot{3}, Scale{2}, Crop{{2}}}) == Transforms{Scale{}, Scale{2}, Crop{{2}}});
+  CHECK(of_samples({OneHot{3}, OneHot{2}}).empty());  // so that samples of several arrays, which others refuse, pass
+}
+
+TEST_CASE("fitted transforms are those of the config that left their numbers open") {
+  Transforms const configured{SubtractMean{}, Scale{2}, Standardize{.per = Per::all}, OneHot{},
+                              SubtractMean{.file = "mean.npy"}};
+  Transforms const fitted{SubtractMean{.mean = {1}}, Scale{2},
+                          Standardize{.per = Per::all, .mean = {1}, .deviation = {2}}, OneHot{3},
+                          SubtractMean{.mean = {4}}};
+  CHECK(are_fitted_of(fitted, configured));
+  CHECK(are_fitted_of(fitted, fitted));
+  CHECK_FALSE(are_fitted_of(configured, fitted));
+  CHECK_FALSE(are_fitted_of(fitted, {}));
+  auto const with = [&](std::size_t i, Transform other) {
+    Transforms changed = configured;
+    changed[i] = std::move(other);
+    return changed;
+  };
+  CHECK_FALSE(are_fitted_of(fitted, with(1, Scale{3})));
+  CHECK_FALSE(are_fitted_of(fitted, with(2, Standardize{})));
+  CHECK_FALSE(are_fitted_of(fitted, with(3, OneHot{4})));
+  CHECK_FALSE(are_fitted_of(fitted, with(4, Mirror{})));
 }

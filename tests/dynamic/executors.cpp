@@ -149,7 +149,11 @@ TEST_CASE("threads of a backend's own, for each of its networks at once") {
   }
   for (std::thread& thread : threads) thread.join();
   for (int const mistakes : wrong) CHECK(mistakes == 0);
-  CHECK(says(error_of<UnsupportedError>([] { Backend{"cpu", {.threads = -1}}; }), "at least 1 thread; 0 means one per core"));
+  for (int const count : {-1, 4097})
+    CHECK(says(error_of<UnsupportedError>([&] {
+                 Backend{"cpu", {.threads = count}};
+               }),
+               "1 to 4096 threads, or with 0"));
   CHECK(says(error_of<UnsupportedError>([] { Backend{"cpu:reference", {.threads = 2}}; }), "calling thread"));
 }
 

@@ -288,7 +288,9 @@ TEST_CASE("a file of another format is called what it is, with what reads it", "
   CHECK(contains(training(" \n {\"a\": [1]}"), "line 2, column 2: the value must be in round brackets"));
   CHECK(contains(training("hello\n"), "line 1, column 1: the value must be in round brackets, as in (network = ...)"));
   for (std::string const text : {"hello\n", "(network = (layerType = (relu = void)))", "# A config.\n(data = \"\")"})
-    CHECK(contains(model(text), "it seems to be text: if it is a config, persist::read_training and --config read it"));
+    CHECK(contains(
+        model(text),
+        "it seems to be text: if it is a config, --config, persist::read_training and Python's Network read it"));
   // What only begins alike.
   for (std::string const& other :
        {"\x08\x07\x13"s, "PK\1\2\0"s, words({1u << 20}) + "{\1", "\x80\x06\1"s, "RIFF\1WAVE"s})

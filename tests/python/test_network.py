@@ -97,6 +97,42 @@ def test_another_number_of_inputs_is_an_error(mlp):
         mlp.predict(samples(1, 4), samples(1, 4))
 
 
+LENGTHS = """(
+  network = (name = "network", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [6, 2]), (name = "lengths", sampleShape = [1])],
+    layers = [(name = "rnn", layerType = (rnn = (hiddenSize = 4, output = "LastStep")), inputs = ["x", "lengths"])]))),
+  seed = 3
+)"""
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_one_value_of_each_sample_needs_no_extent_of_its_own(count):
+    network = coldpress.Network.from_text(LENGTHS)
+    x, lengths = samples(count, 6, 2), np.arange(count) % 6 + 1
+    y = network.predict(x, lengths)
+    assert y.shape == (count, 4)
+    np.testing.assert_array_equal(y, network.predict(x, lengths[:, None]))
+    np.testing.assert_allclose(y[0], network.predict(x[0], lengths[:1]), atol=1e-6)
+    with pytest.raises(coldpress.ShapeError, match=f"input 1 has {count + 1} samples, input 0 has {count}"):
+        network.predict(x, np.ones(count + 1))
+
+
+def test_names_of_weights_are_texts(mlp):
+    for name in (1, None, b"linear1-0"):
+        with pytest.raises(TypeError, match="names of weights"):
+            mlp.set_weights({name: np.zeros((5, 4))})
+
+
+@pytest.mark.parametrize("threads", [-1, 4097, 100000])
+def test_numbers_of_threads_that_make_no_sense_are_errors(threads):
+    with pytest.raises(coldpress.UnsupportedError, match="threads"):
+        coldpress.Network.from_text(MLP, threads=threads)
+
+
+def test_the_version_is_that_of_the_package():
+    assert coldpress.__version__.count(".") == 2
+
+
 def test_files_keep_all_bits(mlp, tmp_path):
     path = tmp_path / "mlp.juice"
     mlp.save(path)

@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,95 @@ def test_a_given_network_is_trained(config, mlp):  # noqa: F811
     np.testing.assert_array_equal(mlp.predict(x), solver.network.predict(x))
     with pytest.raises(coldpress.ConfigError, match="already has a solver"):
         coldpress.Solver(config, mlp)
+
+
+def test_what_a_given_network_has_is_not_said_again(config, mlp):  # noqa: F811
+    for option in ({"threads": 2}, {"seed": 1}, {"input_shape": [4]}):
+        with pytest.raises(coldpress.ConfigError, match="threads are those of the network"):
+            coldpress.Solver(config, mlp, **option)
+    coldpress.Solver(config, threads=2)
+
+
+def test_a_network_is_free_again_without_its_solver(config, mlp):  # noqa: F811
+    changes = ["solver.momentum=0.9"]
+    x, t = samples(8, 4), samples(8, 3, seed=1)
+    solver = coldpress.Solver(config, mlp, changes=changes)
+    for _ in range(3):
+        solver.train_minibatch(x, t)
+    del solver
+    gc.collect()
+    fresh = coldpress.Network.from_text(MLP)
+    fresh.set_weights(mlp.weights)
+    np.testing.assert_array_equal(mlp.predict(x), fresh.predict(x))
+    second, other = (coldpress.Solver(config, network, changes=changes) for network in (mlp, fresh))
+    assert second.iteration == 0
+    for _ in range(3):  # without the momentum of the first solver
+        assert second.train_minibatch(x, t) == other.train_minibatch(x, t)
+    for name, values in mlp.weights.items():
+        np.testing.assert_array_equal(values, fresh.weights[name])
+    network = second.network
+    del second
+    gc.collect()
+    np.testing.assert_array_equal(network.predict(x), fresh.predict(x))
+
+
+SEQUENCES = """(
+  network = (name = "network", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [6, 2]), (name = "lengths", sampleShape = [1])],
+    layers = [
+      (name = "rnn", layerType = (rnn = (hiddenSize = 4, output = "LastStep")), inputs = ["x", "lengths"]),
+      (name = "linear", layerType = (linear = (outputSize = 2)))]))),
+  loss = (name = "loss", layerType = (softmaxLoss = ())),
+  solver = (baseLr = 0.1),
+  seed = 3
+)"""
+OWN_LOSS = """(
+  network = (name = "network", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [6, 2]), (name = "lengths", sampleShape = [1]), (name = "label", sampleShape = [1])],
+    layers = [
+      (name = "rnn", layerType = (rnn = (hiddenSize = 4, output = "LastStep")), inputs = ["x", "lengths"]),
+      (name = "linear", layerType = (linear = (outputSize = 2)), outputs = ["scores"]),
+      (name = "loss", layerType = (softmaxLoss = ()), inputs = ["scores", "label"])])),
+    outputs = ["scores"]),
+  solver = (baseLr = 0.1),
+  seed = 3
+)"""
+
+
+def solver_of(tmp_path, text):
+    path = tmp_path / "config.capnp.txt"
+    path.write_text(text)
+    return coldpress.Solver(path)
+
+
+def test_a_network_with_its_own_losses_learns_what_one_with_the_loss_of_the_config_does(tmp_path):
+    x, lengths, labels = samples(8, 6, 2), np.arange(8) % 6 + 1, np.arange(8) % 2
+    outside, inside, apart = (solver_of(tmp_path, text) for text in (SEQUENCES, OWN_LOSS, OWN_LOSS))
+    for _ in range(5):
+        loss = outside.train_minibatch((x, lengths), labels)
+        assert inside.train_minibatch((x, lengths, labels)) == pytest.approx(loss, rel=1e-6)
+        assert apart.train_minibatch([x, lengths[:, None]], labels) == pytest.approx(loss, rel=1e-6)
+    for name, values in outside.network.weights.items():
+        np.testing.assert_allclose(inside.network.weights[name], values, rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(inside.network.weights[name], apart.network.weights[name])
+    assert len(inside.network.input_shapes) == 3
+    np.testing.assert_array_equal(inside.network.predict(x, lengths), inside.network.predict(x, lengths, labels))
+    np.testing.assert_allclose(inside.network.predict(x, lengths), outside.network.predict(x, lengths), atol=1e-5)
+
+
+def test_inputs_that_are_missing_or_too_many_are_errors(tmp_path):
+    x, lengths, labels = samples(8, 6, 2), np.full(8, 6), np.arange(8) % 2
+    outside = solver_of(tmp_path, SEQUENCES)
+    for arguments in ((x, labels), ((x,), labels), ((x, lengths, labels), labels), ((x, lengths), None), ((x, lengths), labels[:7])):
+        with pytest.raises(coldpress.ShapeError):
+            outside.train_minibatch(*arguments)
+    inside = solver_of(tmp_path, OWN_LOSS)
+    for arguments in (((x, lengths),), ((x, lengths, labels), labels), ((x, lengths), labels[:7]), ((x, lengths, labels[:7]),)):
+        with pytest.raises(coldpress.ShapeError):
+            inside.train_minibatch(*arguments)
+    with pytest.raises(coldpress.ShapeError, match="3 inputs, of which those that only losses read may be left out, got 1"):
+        inside.network.predict(x)
+    assert inside.iteration == 0
 
 
 def test_frozen_weights_stay(config, mlp):  # noqa: F811

@@ -144,6 +144,13 @@ TEST_CASE("a run with two inputs is validated, goes on from a checkpoint, is mea
   auto const y = network.executable().forward(both, dynamic::Mode::inference)[0];
   CHECK(data::read_npy(to).values == std::vector<float>(y.begin(), y.end()));
 
+  // Neither do transforms of targets, which are in the file of a network.
+  persist::Model model = persist::read_model(with.save);
+  model.transforms = {data::OneHot{3}};
+  persist::write_model(with.save, model);
+  output({"predict", "--model", with.save, "--input", "npz:" + input, "--output", to});
+  CHECK(data::read_npy(to).values == std::vector<float>(y.begin(), y.end()));
+
   CHECK(
       contains(output({"bench", "--model", with.save, "--batch", "45", "--seconds", "0.01", "--input", "npz:" + input}),
                "minibatches of 45 samples: "));

@@ -79,6 +79,13 @@ TEST_CASE("stream refuses signals that do not fit, and changes no file then") {
   data::write_npy(x, std::vector<Index>{5, 3}, std::vector<float>(15));
   CHECK(failure({"stream", "--model", c.model, "--input", x, "--output", c.output}) ==
         "'" + x + "' has 3 values per step, the network takes 1");
+  // What is done to samples is not done to a signal, and the silence before it would be another.
+  persist::Model model = persist::read_model(c.model);
+  model.transforms = {data::Noise{1}, data::Scale{2}};
+  persist::write_model(c.model, model);
+  data::write_sound(c.input, c.sound);
+  CHECK(failure(c.stream()) == c.model + ": transforms[1] scale: is for samples, and a signal is played as it is: " +
+                                   "train the network on signals without this transform");
   CHECK(content(c.output) == "kept");
   CHECK(run(c.stream({"--block", "0"})).code == 2);
   CHECK(run(c.stream({"--format", "pcm12"})).code == 2);

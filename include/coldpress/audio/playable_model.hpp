@@ -26,7 +26,8 @@ class PlayableModel {
   /// that does not say its sample rate is taken to be made for 48,000 Hz if it is or was a .nam file, and otherwise for
   /// any. Throws what convert::read_nam and persist::read_model throw; ShapeError if the network does not have one
   /// value in and out; DataError if it makes of silence a value that is not finite, or if its sample rate or loudness
-  /// is out of range; UnsupportedError if the sample rates differ, and the library was built without libsamplerate.
+  /// is out of range; UnsupportedError if its file has transforms of samples, which a signal does not go through, or if
+  /// the sample rates differ, and the library was built without libsamplerate.
   explicit PlayableModel(std::string const& path, PlayOptions const& options = {});
   ~PlayableModel();
   PlayableModel(PlayableModel const&) = delete;

@@ -27,11 +27,12 @@ class Layer {
   /// it that were written through tensors. See adapter.hpp.
   template <class Net>
   [[nodiscard]] static Layer adapt(Net&& net);
-  /// Loads a network from a file that Juice or coldpress wrote. Throws as persist::read_model and persist::layer_of do.
-  /// It is defined in coldpress::persist.
+  /// Loads a network from a file that Juice or coldpress wrote, without its transforms of samples and names of classes,
+  /// which persist::read_model returns. Throws as persist::read_model and persist::layer_of do. It is defined in
+  /// coldpress::persist.
   static Layer load(Backend const& backend, std::string const& path, LoadOptions options = {});
-  /// Writes the config and the weights as Juice does. Throws as persist::write_model does; then the old file remains.
-  /// It is defined in coldpress::persist.
+  /// Writes the config and the weights as Juice does, and nothing else that the file it came from may have had: that
+  /// takes persist::write_model. Throws as that does; then the old file remains. It is defined in coldpress::persist.
   void save(std::string const& path) const;
 
   Layer(LayerConfig config, std::unique_ptr<Executable> executable);

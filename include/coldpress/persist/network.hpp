@@ -194,15 +194,16 @@ struct SaveOptions {
   bool for_juice = false;
 };
 
-/// Writes config and weights to a file, atomically. With `for_juice`, Juice can read the file if it has all the layers.
-/// Throws FileError.
+/// Writes config and weights to a file, atomically; transforms of samples and names of classes are written by
+/// persist::write_model. With `for_juice`, Juice can read the file if it has all the layers. Throws FileError.
 template <class Net>
 void save(Net const& net, std::string const& path, SaveOptions options = {}) {
   auto model = persist::model_of(net, options.batch);
   persist::write_model(path, options.for_juice ? persist::for_juice(std::move(model)) : std::move(model));
 }
-/// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError if
-/// the file's config is not that of the type.
+/// Reads a network of this type from a file of coldpress or Juice, without the transforms of samples, which
+/// persist::read_model returns. Throws FileError, FormatError, or MismatchError if the file's config is not that of the
+/// type.
 template <class Net>
 Net load(std::string const& path, persist::LoadOptions options = {}) {
   auto const weights = with_file(path, [&] { return persist::weights_for<Net>(persist::read_model(path, options)); });
