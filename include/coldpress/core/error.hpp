@@ -158,7 +158,7 @@ template <class E, class... More>
 #endif
 }
 
-#if defined __cpp_exceptions
+#if defined __cpp_exceptions && !defined __CUDACC_RTC__
 /// Runs `action`. If it throws an Error, `annotate(error)` adds where it happened.
 template <class Action, class Annotate>
 decltype(auto) with_context(Action&& action, Annotate&& annotate) {

@@ -89,11 +89,16 @@ class PartTotals {
     Index offset;  // of the layer's memory, per sample
     Totals::Sums sums;
   };
+  /// A function of its own, since clang otherwise looks at the inputs of a head where there is none, too.
+  template <class L, class Run, class G>
+  static Totals totals_in(Run const& run, L const& layer, G g) {
+    return totals_of(layer, run.program.head_inputs(g));
+  }
   template <class Run, class G>
   static Totals totals_of_head(Run const& run, G g) {
     Totals totals{};
     run.program.head(
-        g, [&](auto const& layer) { totals = totals_of(layer, run.program.head_inputs(g)); }, [] {});
+        g, [&](auto const& layer) { totals = totals_in(run, layer, g); }, [] {});
     return totals;
   }
 
