@@ -2,6 +2,7 @@
 #include <coldpress/train/score.hpp>
 
 #include "data/extents.hpp"
+#include "dynamic/objective.hpp"
 
 #include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/train/statistics.hpp>
@@ -76,23 +77,24 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
   }
   check_arrays(inputs, source);
   if (source.target_shape() == Shape{}) throw ShapeError{"the data have no targets"};
-  auto const check_loss = [&](auto const& type) {
-    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
-      Shape const wanted = type.target_shape(output);
-      if (source.target_shape().size() != wanted.size()) {
-        throw ShapeError{"the targets have shape " + to_string(source.target_shape()) + ", but " +
-                         std::string{type.name} + " expects " + to_string(wanted)};
-      }
-      if constexpr (Labelled<std::remove_cvref_t<decltype(type)>>) {
-        std::vector<float> const labels = data::targets_of(source);
-        check_targets(type, output, std::span{labels});
-      }
-    } else {
-      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is not a loss"};
+  auto const check_loss = [&](auto const& type, Shape const& compared) {
+    Shape const wanted = type.target_shape(compared);
+    if (source.target_shape().size() != wanted.size()) {
+      throw ShapeError{"the targets have shape " + to_string(source.target_shape()) + ", but " +
+                       std::string{type.name} + " expects " + to_string(wanted)};
+    }
+    if constexpr (Labelled<std::remove_cvref_t<decltype(type)>>) {
+      std::vector<float> const labels = data::targets_of(source);
+      check_targets(type, compared, std::span{labels});
     }
   };
-  if (loss) std::visit(check_loss, loss->layer_type);
-  if (!loss && has_labels(loss, output, source.target_shape())) check_loss(NegativeLogLikelihood{output.size()});
+  if (loss) {
+    auto const objective = dynamic::objective_of(*loss);
+    Shape const compared = dynamic::loss_input(objective, output);
+    std::visit([&](auto const& type) { check_loss(type, compared); }, objective.loss);
+  } else if (has_labels(loss, output, source.target_shape())) {
+    check_loss(NegativeLogLikelihood{output.size()}, output);
+  }
 }
 
 }  // namespace
@@ -148,12 +150,14 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
 }
 
 bool takes_labels(LayerConfig const& loss) {
-  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
+  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; },
+                    last_layer(loss).layer_type);
 }
 
 bool lacks_logarithm(LayerConfig const& network, Objective const& loss) {
-  return loss && std::holds_alternative<NegativeLogLikelihood>(loss->layer_type) &&
-         std::holds_alternative<Softmax>(last_layer(network).layer_type);
+  if (!loss || !std::holds_alternative<Softmax>(last_layer(network).layer_type)) return false;
+  auto const objective = dynamic::objective_of(*loss);
+  return objective.layers.empty() && std::holds_alternative<NegativeLogLikelihood>(objective.loss);
 }
 
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
@@ -164,14 +168,17 @@ bool has_labels(Objective const& loss, Shape output, Shape targets) {
 std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targets) {
   if (has_labels(loss, output, targets)) return one_line(output);
   if (!loss) return {};
+  auto const objective = dynamic::objective_of(*loss);
+  Shape const compared = dynamic::loss_input(objective, output);
+  if (compared.size() != output.size()) return {};  // the loss reads other values than those of the output
   auto const along = [&](auto const& type) -> std::optional<Along> {
     if constexpr (Labelled<std::remove_cvref_t<decltype(type)>> && requires { type.axis; }) {
-      return Along{output, type.axis};
+      return Along{compared, type.axis};
     } else {
       return {};
     }
   };
-  return std::visit(along, loss->layer_type);
+  return std::visit(along, objective.loss);
 }
 
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
