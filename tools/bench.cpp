@@ -8,7 +8,6 @@
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/random.hpp>
 #include <coldpress/data/npy.hpp>
-#include <coldpress/dynamic/stream.hpp>
 #include <coldpress/persist.hpp>
 #include <coldpress/train/input_arrays.hpp>
 
@@ -57,7 +56,7 @@ void fill_with_noise(std::span<float> x) {
 
 /// The times of blocks of a stream that is never silent.
 std::vector<double> stream_times(Streamed const& played, Options const& options) {
-  dynamic::Stream through{played.network, options.block};
+  dynamic::Stream through = stream_of(played, options);
   constexpr Index blocks = 256;
   std::vector<float> x(static_cast<std::size_t>(played.in() * options.block * blocks));
   fill_with_noise(x);
