@@ -98,8 +98,9 @@ std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Opt
   if (options.input.empty()) return tensors;
   auto const inputs = train::network_inputs(network, false);
   auto const of_samples = train::inputs_of(inputs, false);
-  auto const given = data::is_spec(options.input) ? data::open_samples(data_for(options.input, network.config(), false))
-                                                  : data::open_npy(options.input);
+  auto const given = data::is_spec(options.input)
+                         ? data::open_samples(data_for(options.input, network.config(), false, options.model))
+                         : data::open_npy(options.input);
   Index const size = train::joined_shape(of_samples).size(), found = given->sample_shape().size();
   if (given->size() != options.batch || found != size)
     throw DataError{"'" + options.input + "' has " + counted(given->size(), "sample") + " of " +

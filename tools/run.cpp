@@ -144,6 +144,10 @@ Metric metric_called(std::string const& statistic) {
   return {statistic, statistic.ends_with("accuracy") ? Better::higher : Better::lower};
 }
 
+std::string const& file_of(RunOptions const& options) {
+  return options.resume.empty() ? options.config : options.resume;
+}
+
 Checkpoint read_run(RunOptions const& options, Files& files) {
   if (options.config.empty() && options.resume.empty()) throw CLI::RequiredError("--config or --resume");
   std::optional<persist::Training> training;
@@ -162,8 +166,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
-  with_context([&] { run.data = data_for(run.data, run.model.config, !run.loss); },
-               [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+  run.data = data_for(run.data, run.model.config, !run.loss, file_of(options));
   if (!options.resume.empty()) {
     if (training) run.solver.shard_optimizer = training->solver.shard_optimizer;  // not part of what is resumed
     auto const check = [&] {
@@ -225,7 +228,7 @@ dynamic::Solver make_solver(RunOptions const& options, Computing const& computin
             .network = run.model.config, .loss = run.loss, .solver = run.solver, .seed = run.seed};
         return persist::solver_of(backend, fresh, input_for(run.model.config, samples, !run.loss));
       },
-      [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+      [&](Error& error) { error.in_file(file_of(options)); });
   if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), samples, !run.loss);
   return solver;
 }

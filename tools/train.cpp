@@ -51,7 +51,8 @@ struct Data : RunData {
 Data open_all(Options const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
-  data.test = data::open_source(data_for(options.test, run.model.config, !run.loss), options.reading);
+  data.test =
+      data::open_source(data_for(options.test, run.model.config, !run.loss, file_of(options.run)), options.reading);
   show_skipped(*data.test);
   data.tested = with_context(
       [&] {
