@@ -77,6 +77,11 @@ void eval(Options const& options) {
   bool const one = loss && !network.executable().has_losses();  // and not a sum of several
   if (score.loss) std::printf("%s %.6g\n", one ? dynamic::type_name(loss->layer_type).c_str() : "loss", *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
+  for (auto const& [name, value] : score.statistics) {
+    char text[32];
+    std::snprintf(text, sizeof text, " %.4f", value);
+    show(name + text, stdout);
+  }
   std::printf("%s, %.0f samples/s\n", counted(source->size(), "sample").c_str(),
               static_cast<double>(source->size()) / time.count());
 }

@@ -123,14 +123,14 @@ void check_continues(Checkpoint const& run, persist::Training const& training, M
   if (!transforms.empty() && !same) refuse("transforms");
 }
 
-void monitor(Monitoring& monitoring, RunOptions const& options) {
+void monitor(Monitoring& monitoring, RunOptions const& options, dynamic::LayerConfig const& network) {
   if (options.validate) monitoring.validate = *options.validate;
   if (options.patience || (monitoring.early_stopping && (options.metric || options.min_delta))) {
     if (!monitoring.early_stopping) monitoring.early_stopping.emplace();
     EarlyStopping& stop = *monitoring.early_stopping;
     if (options.patience) stop.patience = *options.patience;
     if (options.min_delta) stop.min_delta = *options.min_delta;
-    if (options.metric) stop.metric = metric_called(*options.metric);
+    if (options.metric) stop.metric = metric_called(*options.metric, network);
   }
   if (options.ema) monitoring.average = {.kind = WeightAverage::Kind::ema, .decay = static_cast<float>(*options.ema)};
   if (options.swa) monitoring.average = {.kind = WeightAverage::Kind::swa, .from_epoch = *options.swa};
@@ -140,8 +140,10 @@ void monitor(Monitoring& monitoring, RunOptions const& options) {
 
 }  // namespace
 
-Metric metric_called(std::string const& statistic) {
-  return {statistic, statistic.ends_with("accuracy") ? Better::higher : Better::lower};
+Metric metric_called(std::string const& statistic, dynamic::LayerConfig const& network) {
+  std::size_t const slash = statistic.find('/');
+  bool const own = slash < statistic.size() && train::has_statistic(network, statistic.substr(slash + 1));
+  return {statistic, own || statistic.ends_with("accuracy") ? Better::higher : Better::lower};
 }
 
 std::string const& file_of(RunOptions const& options) {
@@ -158,7 +160,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   auto const transforms = training ? data::from_folder(folder_of(options), training->transforms) : data::Transforms{};
   if (options.resume.empty()) run.model.transforms = transforms;
   for (std::string const& path : data::files_of(run.model.transforms)) files.reads("transforms", path);
-  monitor(run.monitoring, options);
+  monitor(run.monitoring, options, run.model.config);
   if (run.monitoring.average.kind == WeightAverage::Kind::swa && run.monitoring.average.from_epoch >= run.epochs) {
     throw ConfigError{"average.swa: after " + std::to_string(run.monitoring.average.from_epoch) +
                       " epochs nothing is " + "left to average, since the run has " + std::to_string(run.epochs)};
@@ -178,7 +180,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
       if (run.monitoring.average != kept.average) throw MismatchError{"was made with another average of the weights"};
       if (!training) return;
       Monitoring configured = training->monitoring;
-      monitor(configured, options);
+      monitor(configured, options, run.model.config);
       check_continues(run, *training, configured, transforms);
     };
     with_context(check, [&](Error& error) { error.in_file(options.resume); });

@@ -49,6 +49,6 @@ struct RunData {
 RunData open_data(persist::Checkpoint& run, data::ReadOptions const& reading);
 
 /// The metric of this name; for accuracies, higher is better.
-Metric metric_called(std::string const& statistic);
+Metric metric_called(std::string const& statistic, dynamic::LayerConfig const& network);
 
 }  // namespace coldpress::command

@@ -175,6 +175,34 @@ TEST_CASE("losses inside a network are validated, and training stops by them") {
         Approx(last(output({"eval", "--model", save, "--data", data}), "loss ")).epsilon(1e-5));
 }
 
+TEST_CASE("statistics inside a network are shown, logged and watched by their names") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
+    layers = [
+      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),
+      (name = "cost", layerType = (softmaxLoss = ()), inputs = ["scores", "label"]),
+      (name = "hits", layerType = (accuracy = ()), inputs = ["scores", "label"])])), outputs = ["scores"]),
+    solver = (baseLr = 0.3), epochs = 4, batch = 8, seed = 3))");
+  std::string const data = "csv:" + folder.put("data", sides(60)), save = folder / "net.juice";
+  std::string const log = folder / "log.csv", best = folder / "best.juice";
+  std::string const text = output({"train", "--config", config, "--data", data, "--validate", "0.2", "--test", data,
+                                   "--log", log, "--keep-best", best, "--metric", "test/hits", "--save", save});
+  INFO(text);
+  CHECK(last(text, "  hits ") == last(text.substr(0, text.rfind("  hits ")), "  accuracy "));
+  std::string const header = content(log).substr(0, content(log).find('\n'));
+  CHECK(contains(header, "validation/hits"));
+  CHECK(contains(header, "test/hits"));
+  // High values are the best ones: no other step has more hits.
+  std::string const kept = output({"eval", "--model", best, "--data", data});
+  CHECK(last(kept, "\nhits ") >= last(text, "  hits "));
+  CHECK(contains(failure({"train", "--config", config, "--data", data, "--test", data, "--keep-best", best, "--metric",
+                          "test/cost", "--save", save}),
+                 "is not measured in this run, only training/loss_epoch, training/accuracy, test/loss, test/accuracy, "
+                 "test/hits"));
+}
+
 TEST_CASE("a loss in a container of output and target, as in Juice, is trained as the loss alone") {
   if (!has_command()) return;
   TemporaryFolder folder;
