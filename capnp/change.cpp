@@ -102,7 +102,7 @@ void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::s
   capnp::MallocMessageBuilder message;
   auto given = message.initRoot<DynamicStruct>(in.getSchema());
   try {
-    parse_text(text, given);
+    parse_text(text, given, path.size());
   } catch (FormatError const& error) {
     std::string sentence = error.sentence();
     if (sentence.starts_with("line ")) sentence = sentence.substr(sentence.find(": ") + 2);

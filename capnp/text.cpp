@@ -37,7 +37,7 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 /// Goes over the tokens of a text without storing values; the codec does the rest.
 class Guard {
  public:
-  Guard(std::string_view text, capnp::StructSchema root) : text_(text), next_(root) {}
+  Guard(std::string_view text, capnp::StructSchema root, std::size_t path) : text_(text), next_(root), path_(path) {}
 
   /// Returns the names of the fields that are given at the root.
   std::set<std::string> check() {
@@ -131,6 +131,18 @@ class Guard {
     if (!field_.name.empty()) refuse(at_, "'" + std::string{field_.name} + "' has no value");
   }
 
+  /// Without this, a layer that says no kind would be one of the union's first, which has a field that must be given.
+  void expect_kind() const {
+    Bracket const& bracket = brackets_.back();
+    if (bracket.kind != '(' || brackets_.size() <= path_) return;
+    bool const layer =
+                   bracket.fields == capnp::Schema::from<schema::LayerConfig>() && !bracket.given.contains("layerType"),
+               kind = bracket.fields == capnp::Schema::from<schema::LayerConfig::LayerType>() && bracket.member.empty();
+    if (layer || kind)
+      refuse(bracket.at, std::string{layer ? "this layer has no layerType" : "layerType has no kind"} +
+                             ", which must be given, as in layerType = (linear = (outputSize = 16))");
+  }
+
   void open(char kind) {
     expect_separator(at_, "this bracket");
     begin_value(at_);
@@ -148,6 +160,7 @@ class Guard {
     if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')'))
       refuse(at_, "this bracket was not opened");
     expect_no_value_missing();
+    expect_kind();
     if (brackets_.size() == 1) given_ = std::move(brackets_.back().given);
     brackets_.pop_back();
     ++at_;
@@ -272,6 +285,7 @@ class Guard {
   std::optional<capnp::StructSchema> next_;       // the type of what a following bracket holds
   std::optional<capnp::EnumSchema> enumerators_;  // the type of a following value that is an enumerator
   std::size_t most_ = std::string_view::npos;     // of the entries in a following list
+  std::size_t path_;                              // the outer brackets that only say where a value is
   bool value_ended_ = false, seen_root_ = false;
 };
 
@@ -381,8 +395,8 @@ bool is_text(std::span<std::byte const> bytes) {
   });
 }
 
-std::set<std::string> parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
-  auto given = Guard{text, root.getSchema()}.check();
+std::set<std::string> parse_text(std::string const& text, capnp::DynamicStruct::Builder root, std::size_t path) {
+  auto given = Guard{text, root.getSchema(), path}.check();
   with_stack(stack_of_codec, [&] { decode(text, root); });
   check_shown(root.asReader(), "");
   return given;

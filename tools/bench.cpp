@@ -8,7 +8,6 @@
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/random.hpp>
 #include <coldpress/data/npy.hpp>
-#include <coldpress/dynamic/stream.hpp>
 #include <coldpress/persist.hpp>
 #include <coldpress/train/input_arrays.hpp>
 
@@ -57,7 +56,7 @@ void fill_with_noise(std::span<float> x) {
 
 /// The times of blocks of a stream that is never silent.
 std::vector<double> stream_times(Streamed const& played, Options const& options) {
-  dynamic::Stream through{played.network, options.block};
+  dynamic::Stream through = stream_of(played, options);
   constexpr Index blocks = 256;
   std::vector<float> x(static_cast<std::size_t>(played.in() * options.block * blocks));
   fill_with_noise(x);
@@ -99,8 +98,9 @@ std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Opt
   if (options.input.empty()) return tensors;
   auto const inputs = train::network_inputs(network, false);
   auto const of_samples = train::inputs_of(inputs, false);
-  auto const given = data::is_spec(options.input) ? data::open_samples(data_for(options.input, network.config(), false))
-                                                  : data::open_npy(options.input);
+  auto const given = data::is_spec(options.input)
+                         ? data::open_samples(data_for(options.input, network.config(), false, options.model))
+                         : data::open_npy(options.input);
   Index const size = train::joined_shape(of_samples).size(), found = given->sample_shape().size();
   if (given->size() != options.batch || found != size)
     throw DataError{"'" + options.input + "' has " + counted(given->size(), "sample") + " of " +

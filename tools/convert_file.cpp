@@ -201,13 +201,17 @@ void convert_file(ConvertOptions const& options) {
   }
   if (!options.chosen->type.name_space.empty() && to.name != "type")
     throw CLI::ValidationError("--namespace", "is for a type in C++");
-  if (from.name == "config" && to.name != "type")
+  bool const rewrites = from.name == "config" && to.name == "config";
+  if (from.name == "config" && to.name != "type" && !rewrites)
     throw CLI::ValidationError("--to",
                                "is " + to.name + ", and " + options.input + " is a config, which has no weights");
   for (auto const& [option, given] : {std::pair{"--check", !options.check.empty()}, {"--fold", options.fold}}) {
     if (given && !(from.read_network && to.write_network)) throw CLI::ValidationError(option, "is for networks");
     if (given && from.name == "config") throw CLI::ValidationError(option, "is for networks with weights");
   }
+  for (auto const& [option, given] :
+       {std::pair{"--config", !options.config.empty()}, {"--input", !options.sample.empty()}})
+    if (given && rewrites) throw CLI::ValidationError(option, "is for networks, and a config is written as it is");
   Files files;
   files.reads("INPUT", options.input);
   files.reads("--config", options.config);
@@ -217,6 +221,10 @@ void convert_file(ConvertOptions const& options) {
   if (to.name == "type") prepare_type(options.chosen->type, from, options, files);
   files.check_writable();
   if (!options.map.empty()) options.chosen->names = convert::read_name_map(options.map);
+  if (rewrites) {  // with its loss, solver and data, which other formats do not have
+    persist::write_training(options.output, persist::read_training(options.input));
+    return show(options.output + ": the config");
+  }
   if (from.read_network && to.write_network) return convert_network(from, to, options);
   if (from.read_array && to.write_array) return convert_array(from, to, options);
   throw CLI::ValidationError("--to", "is " + to.name + ", to which files of " + from.name + " cannot be converted");

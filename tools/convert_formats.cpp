@@ -101,7 +101,7 @@ std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen) {
                                  persist::Model const& model) { write_type(path, model, chosen->type); }},
       {.name = "config",
        .endings = {".capnp.txt"},
-       .about = "reads networks for types, writes networks without their weights",
+       .about = "reads networks for types, writes networks without their weights, and configs as text",
        .transforms = true,
        .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                           convert::Options const&) { return Conversion{.model = model_of_config(path)}; },

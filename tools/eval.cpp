@@ -28,13 +28,23 @@ struct Options {
   bool cuda_filters = false;
 };
 
+/// The loss that fits, unless the targets are several arrays: the number of all their values says nothing of a loss.
+Objective found_loss(dynamic::Layer const& network, data::Source const& source) {
+  auto const loss = loss_for(network, source.target_shape());
+  std::size_t const arrays = source.description().target_arrays.size();
+  if (arrays > 1 && !network.executable().has_losses()) {
+    throw ShapeError{"the targets are " + std::to_string(arrays) +
+                     " arrays, which are for the losses inside a network, and this one has none; name one array as in "
+                     "?y=NAME, or the loss with --loss"};
+  }
+  return loss;
+}
+
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
   auto const raw =
-      data::open_source(with_context([&] { return data_for(options.data, model.config, options.loss.empty()); },
-                                     [&](Error& error) { error.in_file(options.model); }),
-                        options.reading);
+      data::open_source(data_for(options.data, model.config, options.loss.empty(), options.model), options.reading);
   show_skipped(*raw);
   auto const source = with_context(
       [&] {
@@ -46,7 +56,7 @@ void eval(Options const& options) {
       [&] { return persist::layer_of(backend, model, input_for(model.config, *source, options.loss.empty())); },
       [&](Error& error) { error.in_file(options.model); });
   Objective const loss = options.loss.empty()
-                             ? with_context([&] { return loss_for(network, source->target_shape()); },
+                             ? with_context([&] { return found_loss(network, *source); },
                                             [&](Error& error) { error.in_file(options.data); })
                              : loss_called(options.loss, network.output_shape(), source->target_shape());
   check_fits(network, loss, *source, options.data);
@@ -67,6 +77,11 @@ void eval(Options const& options) {
   bool const one = loss && !network.executable().has_losses();  // and not a sum of several
   if (score.loss) std::printf("%s %.6g\n", one ? dynamic::type_name(loss->layer_type).c_str() : "loss", *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
+  for (auto const& [name, value] : score.statistics) {
+    char text[32];
+    std::snprintf(text, sizeof text, " %.4f", value);
+    show(name + text, stdout);
+  }
   std::printf("%s, %.0f samples/s\n", counted(source->size(), "sample").c_str(),
               static_cast<double>(source->size()) / time.count());
 }

@@ -14,10 +14,15 @@ std::vector<train::NetworkInput> inputs_of_samples(dynamic::LayerConfig const& n
 }
 }  // namespace
 
-std::string data_for(std::string const& spec, dynamic::LayerConfig const& network, bool takes_targets) {
+std::string data_for(std::string const& spec, dynamic::LayerConfig const& network, bool takes_targets,
+                     std::string const& file) {
   if (!spec.starts_with("npz:")) return spec;
   std::vector<std::string> names;
-  for (auto const& input : inputs_of_samples(network, takes_targets)) names.push_back(input.name);
+  with_context(
+      [&] {
+        for (auto const& input : inputs_of_samples(network, takes_targets)) names.push_back(input.name);
+      },
+      [&](Error& error) { error.in_file(file); });
   if (names.empty()) return spec;
   std::pair<std::string, std::string> const arrays[] = {{"x", data::list_for_option(names)}};
   return data::with_defaults(spec, arrays);

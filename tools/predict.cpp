@@ -48,10 +48,10 @@ std::string resized(std::string const& spec, persist::Model const& model) {
   return data::with_defaults(spec, size);
 }
 
-std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model,
+std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model, std::string const& file,
                                          data::ReadOptions reading) {
   if (input.starts_with("images:")) return data::open_samples(resized(input, model), reading);
-  if (data::is_spec(input)) return data::open_samples(data_for(input, model.config, false), reading);
+  if (data::is_spec(input)) return data::open_samples(data_for(input, model.config, false, file), reading);
   if (data::is_picture_file(input)) return data::open_samples(resized("images:" + input + "?", model), reading);
   try {
     return data::open_npy(input, {}, reading);
@@ -105,7 +105,7 @@ void predict(Options const& options) {
   files.check_writable();
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
-  auto const raw = open_input(options.input, model, options.reading);
+  auto const raw = open_input(options.input, model, options.model, options.reading);
   auto const source = with_context([&] { return data::transformed(*raw, data::of_samples(model.transforms)); },
                                    [&](Error& error) { error.in_file(options.input); });
   dynamic::Layer network =

@@ -106,14 +106,14 @@ void check_continues(Checkpoint const& run, persist::Training const& training, M
   if (!transforms.empty() && !data::are_fitted_of(run.model.transforms, transforms)) refuse("transforms");
 }
 
-void monitor(Monitoring& monitoring, RunOptions const& options) {
+void monitor(Monitoring& monitoring, RunOptions const& options, dynamic::LayerConfig const& network) {
   if (options.validate) monitoring.validate = *options.validate;
   if (options.patience || (monitoring.early_stopping && (options.metric || options.min_delta))) {
     if (!monitoring.early_stopping) monitoring.early_stopping.emplace();
     EarlyStopping& stop = *monitoring.early_stopping;
     if (options.patience) stop.patience = *options.patience;
     if (options.min_delta) stop.min_delta = *options.min_delta;
-    if (options.metric) stop.metric = metric_called(*options.metric);
+    if (options.metric) stop.metric = metric_called(*options.metric, network);
   }
   if (options.ema) monitoring.average = {.kind = WeightAverage::Kind::ema, .decay = static_cast<float>(*options.ema)};
   if (options.swa) monitoring.average = {.kind = WeightAverage::Kind::swa, .from_epoch = *options.swa};
@@ -123,8 +123,14 @@ void monitor(Monitoring& monitoring, RunOptions const& options) {
 
 }  // namespace
 
-Metric metric_called(std::string const& statistic) {
-  return {statistic, statistic.ends_with("accuracy") ? Better::higher : Better::lower};
+Metric metric_called(std::string const& statistic, dynamic::LayerConfig const& network) {
+  std::size_t const slash = statistic.find('/');
+  bool const own = slash < statistic.size() && train::has_statistic(network, statistic.substr(slash + 1));
+  return {statistic, own || statistic.ends_with("accuracy") ? Better::higher : Better::lower};
+}
+
+std::string const& file_of(RunOptions const& options) {
+  return options.resume.empty() ? options.config : options.resume;
 }
 
 Checkpoint read_run(RunOptions const& options, Files& files) {
@@ -137,7 +143,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   auto const transforms = training ? data::from_folder(folder_of(options), training->transforms) : data::Transforms{};
   if (options.resume.empty()) run.model.transforms = transforms;
   for (std::string const& path : data::files_of(run.model.transforms)) files.reads("transforms", path);
-  monitor(run.monitoring, options);
+  monitor(run.monitoring, options, run.model.config);
   if (run.monitoring.average.kind == WeightAverage::Kind::swa && run.monitoring.average.from_epoch >= run.epochs) {
     throw ConfigError{"average.swa: after " + std::to_string(run.monitoring.average.from_epoch) +
                       " epochs nothing is " + "left to average, since the run has " + std::to_string(run.epochs)};
@@ -145,8 +151,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
-  with_context([&] { run.data = data_for(run.data, run.model.config, !run.loss); },
-               [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+  run.data = data_for(run.data, run.model.config, !run.loss, file_of(options));
   if (!options.resume.empty()) {
     if (training) run.solver.shard_optimizer = training->solver.shard_optimizer;  // not part of what is resumed
     auto const check = [&] {
@@ -158,7 +163,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
       if (run.monitoring.average != kept.average) throw MismatchError{"was made with another average of the weights"};
       if (!training) return;
       Monitoring configured = training->monitoring;
-      monitor(configured, options);
+      monitor(configured, options, run.model.config);
       check_continues(run, *training, configured, transforms);
     };
     with_context(check, [&](Error& error) { error.in_file(options.resume); });
@@ -208,7 +213,7 @@ dynamic::Solver make_solver(RunOptions const& options, Computing const& computin
             .network = run.model.config, .loss = run.loss, .solver = run.solver, .seed = run.seed};
         return persist::solver_of(backend, fresh, input_for(run.model.config, samples, !run.loss));
       },
-      [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+      [&](Error& error) { error.in_file(file_of(options)); });
   if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), samples, !run.loss);
   return solver;
 }

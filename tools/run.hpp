@@ -27,6 +27,9 @@ struct RunOptions {
 /// Adds the options that say which run it is.
 void add_run(CLI::App& command, RunOptions& options);
 
+/// The file that describes the run: the checkpoint or, without one, the config.
+std::string const& file_of(RunOptions const& options);
+
 /// The run to continue, or the run to begin, which has no weights yet. Throws CLI::RequiredError without --config and
 /// --resume, MismatchError if config or options describe another run than the checkpoint, and what the readers throw.
 persist::Checkpoint read_run(RunOptions const& options, Files& files);
@@ -46,6 +49,6 @@ struct RunData {
 RunData open_data(persist::Checkpoint& run, data::ReadOptions const& reading);
 
 /// The metric of this name; for accuracies, higher is better.
-Metric metric_called(std::string const& statistic);
+Metric metric_called(std::string const& statistic, dynamic::LayerConfig const& network);
 
 }  // namespace coldpress::command

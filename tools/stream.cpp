@@ -9,7 +9,6 @@
 #include <coldpress/data/network_transforms.hpp>
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/sound.hpp>
-#include <coldpress/dynamic/stream.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include <algorithm>
@@ -79,7 +78,7 @@ void stream(Options const& options) {
                     " samples per second, the model was made for " +
                     to_string(static_cast<float>(*played.sample_rate))};
   }
-  dynamic::Stream through{played.network, options.block};
+  dynamic::Stream through = stream_of(played, options);
   Index const settled = through.warm_up(), steps = static_cast<Index>(signal.values.size()) / played.in();
   std::vector<float> y(static_cast<std::size_t>(steps * played.out()));
   for (Index first = 0; first < steps; first += options.block) {

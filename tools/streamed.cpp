@@ -3,9 +3,15 @@
 
 #include <coldpress/convert/format.hpp>
 #include <coldpress/convert/nam.hpp>
+#include <coldpress/core/counted.hpp>
 #include <coldpress/persist.hpp>
 
 namespace coldpress::command {
+
+namespace {
+constexpr char const* instead =
+    "; `coldpress predict` computes its outputs, and `coldpress bench --batch N` says how fast it computes minibatches";
+}
 
 Streamed open_streamed(StreamedModel const& options, dynamic::Backend const& backend) {
   bool const nam = options.model.ends_with(".nam");
@@ -14,11 +20,25 @@ Streamed open_streamed(StreamedModel const& options, dynamic::Backend const& bac
   return with_context(
       [&] {
         auto network = persist::layer_of(backend, read.model);
+        std::size_t const inputs = network.input_shapes().size(), outputs = network.output_shapes().size();
+        if (inputs > 1 || outputs > 1)
+          throw UnsupportedError{"has " + counted(inputs, "input") + " and " + counted(outputs, "output") +
+                                 ", and a signal is one" + instead};
         Shape const in = network.input_shape();
         if (in.rank() == 2 && in[0] > 1) network = persist::layer_of(backend, read.model, Shape{in[1]});
         return Streamed{std::move(network), convert::nam_metadata_of(read.model).sample_rate, read.model.transforms};
       },
       [&](Error& error) { error.in_file(options.model); });
+}
+
+dynamic::Stream stream_of(Streamed const& played, StreamedModel const& options) {
+  try {
+    return dynamic::Stream{played.network, options.block};
+  } catch (ShapeError const& error) {
+    ShapeError here{error.sentence() + instead};
+    here.in_layer(error.layer()), here.in_field(error.field()), here.in_file(options.model);
+    throw here;
+  }
 }
 
 void add_streamed(CLI::App& command, StreamedModel& options) {

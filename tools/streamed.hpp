@@ -4,7 +4,7 @@
 #include "options.hpp"
 
 #include <coldpress/data/transform.hpp>
-#include <coldpress/dynamic/layer.hpp>
+#include <coldpress/dynamic/stream.hpp>
 
 #include <optional>
 
@@ -26,6 +26,10 @@ struct Streamed {
   Index in() const { return network.input_shape().size(); }
   Index out() const { return network.output_shape().size(); }
 };
+/// Throws UnsupportedError, with what else to do, for a network that no signal can be played through.
 Streamed open_streamed(StreamedModel const& options, dynamic::Backend const& backend);
+/// A stream in the blocks of the options. Throws ShapeError, with what else to do, for a network that needs the whole
+/// sequence at once.
+dynamic::Stream stream_of(Streamed const& played, StreamedModel const& options);
 
 }  // namespace coldpress::command

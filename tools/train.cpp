@@ -51,7 +51,8 @@ struct Data : RunData {
 Data open_all(Options const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
-  data.test = data::open_source(data_for(options.test, run.model.config, !run.loss), options.reading);
+  data.test =
+      data::open_source(data_for(options.test, run.model.config, !run.loss, file_of(options.run)), options.reading);
   show_skipped(*data.test);
   data.tested = with_context(
       [&] {
@@ -63,13 +64,15 @@ Data open_all(Options const& options, Checkpoint& run) {
 }
 
 /// Throws ConfigError unless the metric is one that the run will have.
-void check_metric(Metric const& metric, Data const& data, bool labels) {
+void check_metric(Metric const& metric, Data const& data, bool labels, train::NamedValues const& own) {
   std::vector<std::string> known{"training/loss_epoch"};
   if (labels) known.push_back("training/accuracy");
   for (auto const& [judge, there] :
        {std::pair{"validation", data.parts.held_out != nullptr}, {"test", data.test != nullptr}}) {
     if (there) known.push_back(std::string{judge} + "/loss");
     if (there && labels) known.push_back(std::string{judge} + "/accuracy");
+    for (auto const& [name, value] : own)
+      if (there) known.push_back(std::string{judge} + "/" + name);
   }
   if (std::ranges::find(known, metric.name) != known.end()) return;
   throw ConfigError{"the metric '" + metric.name + "' is not measured in this run, only " + joined(known) +
@@ -113,7 +116,8 @@ Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run
   judge("validation", data.parts.held_out.get());
   judge("test", data.test.get());
   bool const labels = trainer.has_classes(data.prepared->target_shape());
-  auto const check = [&](Metric const& metric) { check_metric(metric, data, labels); };
+  train::NamedValues const own = trainer.solver().statistics();
+  auto const check = [&](Metric const& metric) { check_metric(metric, data, labels, own); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);
     watchers.stop = &trainer.every(train::epochs(1), train::StopEarly{*stop});
@@ -125,7 +129,7 @@ Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run
   if (options.run.metric && !options.keeps_best && !run.monitoring.early_stopping)
     throw CLI::ValidationError("--metric", "is for --patience or --keep-best");
   if (options.keeps_best) {
-    Metric const metric = options.run.metric                  ? metric_called(*options.run.metric)
+    Metric const metric = options.run.metric                  ? metric_called(*options.run.metric, run.model.config)
                           : run.monitoring.early_stopping     ? run.monitoring.early_stopping->metric
                           : data.parts.held_out || !data.test ? Metric{}
                                                               : Metric{"test/loss"};
@@ -377,9 +381,10 @@ void add_train(CLI::App& app) {
       ->check(at_least_1())
       ->group(of_monitoring);
   command
-      ->add_option("--metric", run.metric,
-                   "What --patience and --keep-best watch: loss or accuracy, as validation/loss, test/accuracy, "
-                   "training/accuracy, ...; default: validation/loss")
+      ->add_option(
+          "--metric", run.metric,
+          "What --patience and --keep-best watch: loss, accuracy or a statistic of the network, as validation/loss, "
+          "test/accuracy, training/accuracy, ...; default: validation/loss")
       ->type_name(name)
       ->group(of_monitoring);
   command->add_option("--min-delta", run.min_delta, "The smallest improvement of the metric that counts; default: 0")

@@ -143,11 +143,12 @@ std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::
 std::unique_ptr<Source> open_npz(std::string const& path, std::vector<std::string> const& samples,
                                  std::vector<std::string> const& targets, ReadOptions options) {
   if (samples.empty()) throw ConfigError{"open_npz: there is no name of an array of samples"};
+  std::string const advice = "; others are named as in npz:FILE?x=NAME,NAME&y=NAME";
   auto const rows = [&](std::vector<std::string> const& names) {
     NamedRows named{names, {}};
     with_file(path, [&] {
       for (std::string const& name : names)
-        named.rows.emplace_back(InputFile{path, zip_member(path, name + ".npy"), options}, options.finite);
+        named.rows.emplace_back(InputFile{path, zip_member(path, name + ".npy", advice), options}, options.finite);
     });
     return named;
   };

@@ -30,8 +30,13 @@ Opened open_npy_files(Request const& request) {
   return open_npy(paths[0], targets ? std::optional{paths[1]} : std::nullopt, request.reading);
 }
 Opened open_npz_file(Request const& request) {
-  auto const names = [&](char const* option) {
-    return request.options.has(option) ? request.options.list(option) : std::vector<std::string>{option};
+  auto const names = [&](std::string const& option) {
+    if (!request.options.has(option)) return std::vector{option};
+    auto given = request.options.list(option);
+    if (std::ranges::count(given, "") > 0)
+      throw ConfigError{"the option '" + option + "' has an empty name; it names arrays, as in " + option +
+                        "=NAME,NAME"};
+    return given;
   };
   auto const targets = request.samples_alone ? std::vector<std::string>{} : names("y");
   return open_npz(request.paths[0], names("x"), targets, request.reading);

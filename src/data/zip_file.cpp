@@ -41,7 +41,7 @@ class ZipFile {
  public:
   explicit ZipFile(std::string const& path) : file_(path) { find_directory(); }
 
-  InputFile::Member member(std::string const& wanted) const {
+  InputFile::Member member(std::string const& wanted, std::string const& advice) const {
     std::optional<InputFile::Member> found;
     std::string names;
     for_each([&](std::string const& name, Bytes entry, Bytes extra) {
@@ -52,7 +52,8 @@ class ZipFile {
         names += (names.empty() ? "" : ", ") + printable(name);
       }
     });
-    if (!found) malformed("has no member " + printable(wanted) + "; it has " + (names.empty() ? "none" : names));
+    if (!found)
+      malformed("has no member " + printable(wanted) + "; it has " + (names.empty() ? "none" : names) + advice);
     return *found;
   }
   std::vector<ZipEntry> entries() const {
@@ -171,7 +172,9 @@ class ZipFile {
 
 }  // namespace
 
-InputFile::Member zip_member(std::string const& path, std::string const& name) { return ZipFile{path}.member(name); }
+InputFile::Member zip_member(std::string const& path, std::string const& name, std::string const& advice) {
+  return ZipFile{path}.member(name, advice);
+}
 std::vector<ZipEntry> zip_entries(std::string const& path) { return ZipFile{path}.entries(); }
 std::vector<std::string> zip_names(std::string const& path) { return ZipFile{path}.names(); }
 

@@ -12,7 +12,8 @@ namespace coldpress::data {
 /// The member called `name`, which InputFile reads. It may be stored or deflated, and the file larger than 4 GiB.
 /// Throws FileError, or FormatError if the file is no zip file, has no such member or two, or one that is encrypted or
 /// compressed in another way.
-InputFile::Member zip_member(std::string const& path, std::string const& name);
+/// `advice` is what the error says after the names of the members that there are.
+InputFile::Member zip_member(std::string const& path, std::string const& name, std::string const& advice = {});
 
 /// A member, or its name and why it cannot be read.
 struct ZipEntry {

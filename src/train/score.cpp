@@ -2,12 +2,14 @@
 #include <coldpress/train/score.hpp>
 
 #include "data/extents.hpp"
+#include "dynamic/objective.hpp"
 
 #include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/typed/solver.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace coldpress::train {
@@ -20,12 +22,15 @@ LayerConfig const& last_layer(LayerConfig const& config) {
   return container && !container->layers.empty() ? last_layer(container->layers.back()) : config;
 }
 
-/// Whether a network has a loss of this name, which may be made of its type.
-bool names_loss(LayerConfig const& config, std::string const& name) {
-  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type))
-    return std::ranges::any_of(container->layers, [&](LayerConfig const& layer) { return names_loss(layer, name); });
+/// Whether a network has a layer of this name, which may be made of its type, whose type is of this kind.
+template <template <class> class Kind>
+bool has_layer(LayerConfig const& config, std::string const& name) {
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
+    return std::ranges::any_of(container->layers,
+                               [&](LayerConfig const& layer) { return has_layer<Kind>(layer, name); });
+  }
   auto const named = [&](auto const& type) {
-    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+    if constexpr (Kind<std::remove_cvref_t<decltype(type)>>::value) {
       return config.name.empty() ? name.starts_with(type.name) : name == config.name;
     } else {
       return false;
@@ -33,12 +38,16 @@ bool names_loss(LayerConfig const& config, std::string const& name) {
   };
   return std::visit(named, config.layer_type);
 }
+template <class L>
+struct IsLoss : std::bool_constant<Loss<L>> {};
+template <class L>
+struct IsStatistic : std::bool_constant<Statistic<L>> {};
 
 /// The sum of the mean losses of the network's evaluate.
 double own_loss(dynamic::Layer const& network) {
   double sum = 0;
   for (auto const& [name, value] : network.statistics())
-    if (names_loss(network.config(), name)) sum += value;
+    if (has_layer<IsLoss>(network.config(), name)) sum += value;
   return sum;
 }
 
@@ -76,23 +85,24 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
   }
   check_arrays(inputs, source);
   if (source.target_shape() == Shape{}) throw ShapeError{"the data have no targets"};
-  auto const check_loss = [&](auto const& type) {
-    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
-      Shape const wanted = type.target_shape(output);
-      if (source.target_shape().size() != wanted.size()) {
-        throw ShapeError{"the targets have shape " + to_string(source.target_shape()) + ", but " +
-                         std::string{type.name} + " expects " + to_string(wanted)};
-      }
-      if constexpr (Labelled<std::remove_cvref_t<decltype(type)>>) {
-        std::vector<float> const labels = data::targets_of(source);
-        check_targets(type, output, std::span{labels});
-      }
-    } else {
-      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is not a loss"};
+  auto const check_loss = [&](auto const& type, Shape const& compared) {
+    Shape const wanted = type.target_shape(compared);
+    if (source.target_shape().size() != wanted.size()) {
+      throw ShapeError{"the targets have shape " + to_string(source.target_shape()) + ", but " +
+                       std::string{type.name} + " expects " + to_string(wanted)};
+    }
+    if constexpr (Labelled<std::remove_cvref_t<decltype(type)>>) {
+      std::vector<float> const labels = data::targets_of(source);
+      check_targets(type, compared, std::span{labels});
     }
   };
-  if (loss) std::visit(check_loss, loss->layer_type);
-  if (!loss && has_labels(loss, output, source.target_shape())) check_loss(NegativeLogLikelihood{output.size()});
+  if (loss) {
+    auto const objective = dynamic::objective_of(*loss);
+    Shape const compared = dynamic::loss_input(objective, output);
+    std::visit([&](auto const& type) { check_loss(type, compared); }, objective.loss);
+  } else if (has_labels(loss, output, source.target_shape())) {
+    check_loss(NegativeLogLikelihood{output.size()}, output);
+  }
 }
 
 }  // namespace
@@ -106,9 +116,14 @@ void check_samples(Shape const& samples, Shape const& input) {
 
 std::string to_string(Score const& score) {
   char text[80] = "";
-  if (score.loss) std::snprintf(text, sizeof text, "loss %.6g%s", *score.loss, score.accuracy ? "  " : "");
+  if (score.loss) std::snprintf(text, sizeof text, "loss %.6g", *score.loss);
   std::string result = text;
-  if (score.accuracy) std::snprintf(text, sizeof text, "accuracy %.4f", *score.accuracy), result += text;
+  auto const add = [&](std::string const& name, double value) {
+    std::snprintf(text, sizeof text, " %.4f", value);
+    result += (result.empty() ? "" : "  ") + name + text;
+  };
+  if (score.accuracy) add("accuracy", *score.accuracy);
+  for (auto const& [name, value] : score.statistics) add(name, value);
   return result;
 }
 
@@ -147,13 +162,19 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
                    to_string(targets)};
 }
 
+bool has_statistic(LayerConfig const& network, std::string const& name) {
+  return has_layer<IsStatistic>(network, name);
+}
+
 bool takes_labels(LayerConfig const& loss) {
-  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
+  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; },
+                    last_layer(loss).layer_type);
 }
 
 bool lacks_logarithm(LayerConfig const& network, Objective const& loss) {
-  return loss && std::holds_alternative<NegativeLogLikelihood>(loss->layer_type) &&
-         std::holds_alternative<Softmax>(last_layer(network).layer_type);
+  if (!loss || !std::holds_alternative<Softmax>(last_layer(network).layer_type)) return false;
+  auto const objective = dynamic::objective_of(*loss);
+  return objective.layers.empty() && std::holds_alternative<NegativeLogLikelihood>(objective.loss);
 }
 
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
@@ -164,14 +185,17 @@ bool has_labels(Objective const& loss, Shape output, Shape targets) {
 std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targets) {
   if (has_labels(loss, output, targets)) return one_line(output);
   if (!loss) return {};
+  auto const objective = dynamic::objective_of(*loss);
+  Shape const compared = dynamic::loss_input(objective, output);
+  if (compared.size() != output.size()) return {};  // the loss reads other values than those of the output
   auto const along = [&](auto const& type) -> std::optional<Along> {
     if constexpr (Labelled<std::remove_cvref_t<decltype(type)>> && requires { type.axis; }) {
-      return Along{output, type.axis};
+      return Along{compared, type.axis};
     } else {
       return {};
     }
   };
-  return std::visit(along, loss->layer_type);
+  return std::visit(along, objective.loss);
 }
 
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
@@ -204,38 +228,65 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
                std::function<void(data::Batches::Batch const&, Values outputs)> const& each, Communicator* ranks) {
   struct Judged {  // a minibatch
     double loss;
-    Index samples_with_loss;
+    Index samples, samples_with_loss;
     Hits hits;
   };
   data::Batches batches{data::in_order(source), batch};
   Index const count = (batches.stream().size() + batch - 1) / batch;
   std::vector<Judged> judged(static_cast<std::size_t>(count));
+  std::vector<std::string> names;
+  if (network.statistics)
+    for (auto const& [name, value] : network.statistics()) names.push_back(name);
+  std::vector<double> own_values(judged.size() * names.size());  // of one minibatch after another
   Range const own = share_of(count, ranks ? ranks->rank() : 0, ranks ? ranks->size() : 1);
   if (own.count() > 0) batches.seek({0, own.begin * batch});
   for (Index i = own.begin; i < own.end; ++i) {
     data::Batches::Batch const minibatch = batches.next();
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
     Judged& now = judged[static_cast<std::size_t>(i)];
+    now.samples = minibatch.size;
     if (network.classes) now.hits = hits(outputs, minibatch.targets, minibatch.size, *network.classes);
     auto const inside = network.own_loss ? network.own_loss() : std::nullopt;
     auto const compared = network.loss(outputs, minibatch.targets);
     if (inside || compared)
       now.loss = inside.value_or(0) + compared.value_or(0), now.samples_with_loss = minibatch.size;
+    if (!names.empty())
+      std::ranges::transform(network.statistics(), own_values.begin() + i * std::ssize(names),
+                             [](auto const& statistic) { return statistic.second; });
     if (each) each(minibatch, outputs);
   }
   if (ranks) {
+    if (!names.empty()) {
+      ranks->share(own_values.data(), [&](int rank) {
+        return static_cast<std::size_t>(share_of(count, rank, ranks->size()).begin) * names.size() * sizeof(double);
+      });
+    }
     ranks->share(judged.data(), [&](int rank) {
       return static_cast<std::size_t>(share_of(count, rank, ranks->size()).begin) * sizeof(Judged);
     });
   }
   Mean loss, accuracy;
+  std::vector<Mean> means(names.size());  // of the statistics
+  auto value_of_own = own_values.begin();
   for (Judged const& minibatch : judged) {
     auto const [lines, right] = minibatch.hits;
     if (lines > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(lines), lines);
     if (minibatch.samples_with_loss > 0) loss.add(minibatch.loss, minibatch.samples_with_loss);
+    for (Mean& mean : means)
+      if (double const now = *value_of_own++; !std::isnan(now)) mean.add(now, minibatch.samples);
   }
   auto const value = [](Mean const& mean) { return mean.samples() > 0 ? std::optional{mean.value()} : std::nullopt; };
-  return {value(loss), value(accuracy)};
+  Score score{value(loss), value(accuracy)};
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    auto const mean = value(means[k]);
+    if (!mean || names[k] == "loss") continue;  // which would be another loss in all that is shown by name
+    if (names[k] == "accuracy") {
+      score.accuracy = mean;
+    } else {
+      score.statistics.emplace_back(names[k], *mean);
+    }
+  }
+  return score;
 }
 
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
@@ -260,7 +311,13 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
       },
       .own_loss = [&network]() -> std::optional<double> {
         return network.executable().has_losses() ? std::optional{own_loss(network)} : std::nullopt;
-      }};
+      },
+      .statistics =
+          [&network] {
+            NamedValues all = network.statistics();
+            std::erase_if(all, [&](auto const& one) { return !has_statistic(network.config(), one.first); });
+            return all;
+          }};
 }
 
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch, bool one_hot) {

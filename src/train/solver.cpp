@@ -19,6 +19,7 @@ class DynamicSolver final : public AnySolver {
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
   std::optional<double> own_loss() override { return judge().own_loss(); }
+  NamedValues statistics() override { return judge().statistics(); }
   std::vector<NetworkInput> const& inputs() const override { return inputs_; }
   Shape output_shape() const override { return solver_.network().output_shape(); }
   Description description() const override {

@@ -278,6 +278,7 @@ Score Trainer::judge(data::Source const& source, std::function<void(data::Batche
         {.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
          .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
          .own_loss = [&] { return solver_->own_loss(); },
+         .statistics = [&] { return solver_->statistics(); },
          .classes = has_classes(transformed->target_shape()) ? std::optional{one_line(solver_->output_shape())}
                                                              : std::nullopt},
         *transformed, options_.batch, each, ranks);

@@ -31,6 +31,8 @@ void Validation::operator()(Trainer& trainer) {
   score_ = trainer.evaluate_together(*source_);
   if (score_.loss) trainer.statistics().add(name + "/loss", trainer.iteration(), *score_.loss);
   if (score_.accuracy) trainer.statistics().add(name + "/accuracy", trainer.iteration(), *score_.accuracy);
+  for (auto const& [own, value] : score_.statistics)
+    trainer.statistics().add(name + "/" + own, trainer.iteration(), value);
 }
 
 Best::Found Best::look(Trainer const& trainer) {

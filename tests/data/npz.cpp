@@ -91,7 +91,9 @@ TEST_CASE("what is wrong with an array is said with the file and the array") {
     REQUIRE(said.starts_with(path));
     return said.substr(path.size());
   };
-  CHECK(refused("types.npz") == "has no member 'x.npy'; it has 'x_train.npy', 'y_train.npy', 'other.npy'");
+  CHECK(refused("types.npz") ==
+        "has no member 'x.npy'; it has 'x_train.npy', 'y_train.npy', 'other.npy'; others are named as in "
+        "npz:FILE?x=NAME,NAME&y=NAME");
   CHECK(refused("counts.npz") == "member 'y.npy': holds 99 targets for the 100 samples of member 'x.npy'");
   CHECK(refused("fortran.npz") ==
         "member 'x.npy': is in Fortran order, expected C order, as numpy.ascontiguousarray(array) gives it");

@@ -107,13 +107,15 @@ TEST_CASE("a checkpoint with statistics or states that do not fit is refused or 
 }
 
 TEST_CASE("changes set fields of a training, checked like a text") {
-  Training const changed = read(", solver = (baseLr = 0.1, weightDecay = 0.5)",
-                                {"solver.baseLr=0.25", "seed=7", "network.layerType.linear.outputSize = 4",
-                                 "earlyStopping.patience=2", "solver.solver.adam=(beta1 = 0.5)", "data=\"csv:points\"",
-                                 "loss=(name = \"loss\", layerType = (meanSquaredError = void))"});
+  Training const changed =
+      read(", solver = (baseLr = 0.1, weightDecay = 0.5)",
+           {"solver.baseLr=0.25", "seed=7", "network.layerType.linear.outputSize = 4", "network.name=\"other\"",
+            "earlyStopping.patience=2", "solver.solver.adam=(beta1 = 0.5)", "data=\"csv:points\"",
+            "loss=(name = \"loss\", layerType = (meanSquaredError = void))"});
   CHECK(changed.solver.base_lr == 0.25f);
   CHECK(changed.solver.weight_decay == 0.5f);
   CHECK(changed.seed == 7);
+  CHECK(changed.network.name == "other");
   CHECK(std::get<Linear>(changed.network.layer_type).output_size == 4);
   CHECK(changed.monitoring.early_stopping == EarlyStopping{.patience = 2});
   CHECK(std::get<Adam>(changed.solver.solver).beta1 == 0.5f);
@@ -137,6 +139,7 @@ TEST_CASE("changes set fields of a training, checked like a text") {
            {"seed=", "change 'seed='"},
            {"seed=x", "'x' is not a value"},
            {"..seed=1", "a name in the path is empty"},
+           {"loss=(name = \"l\")", "this layer has no layerType, which must be given"},
            {"network.inputs[0]=1", "'inputs' is not a list with entries"},
            {"epochs[0].x=1", "'epochs' is not a list"},
            {"network.layerType.sequential.layers[0].name=\"x\"", "the config has no 'sequential'"},

@@ -410,6 +410,9 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"seed = 42)", "seed = 42 (3))", 10, "a comma is missing before this bracket"},
            Wrong{"relu = void", "relu = voyd", 7, "'voyd' is not a value"},
            Wrong{"(network", "network", 0, "the value must be in round brackets"},
+           Wrong{"(name = \"relu\", layerType = (relu = void))", "(name = \"relu\")", 0,
+                 "this layer has no layerType, which must be given, as in layerType = (linear = (outputSize = 16))"},
+           Wrong{"(relu = void)", "()", 0, "layerType has no kind, which must be given"},
        }) {
     INFO(from << " -> " << to);
     std::string const spoilt = with(from, to);
@@ -465,7 +468,7 @@ TEST_CASE("the entries of a list in a configuration are counted before they are 
                  "line 1, column 20513: more than 4096 entries in a list"));
   CHECK(contains(refused("layerType = (sequential = (inputs = " + list("(name = \"x\")", 65000) + "))"),
                  "more than 4096 entries in a list"));
-  CHECK(contains(refused("layerType = (sequential = (layers = " + list("()", 65537) + "))"),
+  CHECK(contains(refused("layerType = (sequential = (layers = " + list("(layerType = (tanh = void))", 65537) + "))"),
                  "more than 65536 entries in a list"));
   CHECK_NOTHROW(read("(network = (name = \"n\", inputs = " + list("\"x\"", 4096) + ", layerType = (relu = void)))"));
 }

@@ -72,6 +72,32 @@ TEST_CASE("bench computes the minibatch that it is given") {
   CHECK(run(c.bench({"--batch", "0"})).code == 2);
 }
 
+TEST_CASE("bench and stream say what else to do with a network that no signal can be played through") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const model = folder / "net.juice", x = folder / "x.npy", y = folder / "y.npy";
+  data::write_npy(x, std::vector<Index>{4, 2}, std::vector<float>(8));
+  std::string const instead =
+      "; `coldpress predict` computes its outputs, and `coldpress bench --batch N` says how fast it computes "
+      "minibatches";
+  auto const refused = [&](dynamic::SequentialConfig const& net, std::string const& words) {
+    dynamic::Layer::from_config(dynamic::Backend{}, {"net", net}, {}, 5).save(model);
+    CHECK(failure({"bench", "--model", model}) == model + ": " + words + instead);
+    CHECK(failure({"stream", "--model", model, "--input", x, "--output", y}) == model + ": " + words + instead);
+    CHECK(
+        contains(output({"bench", "--model", model, "--batch", "3", "--seconds", "0.01"}), "minibatches of 3 samples"));
+  };
+  dynamic::SequentialConfig two;
+  two.add_input("a", {2}).add_input("b", {2});
+  dynamic::LayerConfig sum{"sum", Add{}};
+  sum.inputs = {"a", "b"};
+  refused(two.add_layer(sum), "has 2 inputs and 1 output, and a signal is one");
+  dynamic::SequentialConfig whole;
+  whole.add_input("x", {4, 2})
+      .add_layer({"rnn", Rnn{.hidden_size = 3, .direction_mode = DirectionMode::bi_directional}});
+  refused(whole, "step: layer 'rnn' takes its input, samples of {2}, whole, so a sequence cannot come in parts");
+}
+
 TEST_CASE("bench says when noise is nothing that a network can read") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -22,6 +22,16 @@ std::vector<std::string> fields(std::string const& schema, std::string const& na
   return found;
 }
 
+/// Runs a page's commands in a folder in which `coldpress` is the command, and returns what they print.
+std::string run_script(TemporaryFolder const& folder, std::string const& text) {
+  std::string const command =
+      "cd '" + folder / "." + "' && PATH=\"$PWD:$PATH\" sh -e '" + folder.put("script", text) + "' >out 2>&1";
+  int const code = std::system(command.c_str());
+  INFO(content(folder / "out"));
+  REQUIRE(code == 0);
+  return content(folder / "out");
+}
+
 TEST_CASE("the configs and commands of docs/config.md go from nothing to a trained network") {
   if (!has_command()) return;
   TemporaryFolder folder;
@@ -38,11 +48,7 @@ TEST_CASE("the configs and commands of docs/config.md go from nothing to a train
       CHECK(contains(content(source_file("examples/xor.cpp")), text));
     } else {
       REQUIRE(language == "sh");
-      std::string const command =
-          "cd '" + folder / "." + "' && PATH=\"$PWD:$PATH\" sh -e '" + folder.put("script", text) + "' >out 2>&1";
-      int const code = std::system(command.c_str());
-      INFO(content(folder / "out"));
-      REQUIRE(code == 0);
+      run_script(folder, text);
       ++scripts;
     }
   }
@@ -57,6 +63,13 @@ TEST_CASE("the configs and commands of docs/config.md go from nothing to a train
     }
   }
   CHECK(right > samples * 3 / 4);  // the page's data are what this machine's awk draws
+
+  auto const of_training = blocks(content(source_file("docs/training.md")));
+  auto const search = std::ranges::find_if(of_training, [](Block const& block) {
+    return block.language == "sh" && contains(block.text, "find-rate --config circle.capnp.txt");
+  });
+  REQUIRE(search != of_training.end());
+  CHECK(contains(run_script(folder, search->text), "\nSuggested: baseLr = "));
 }
 
 TEST_CASE("docs/config.md names every field of a config but those of the layers") {

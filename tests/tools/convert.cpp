@@ -382,6 +382,24 @@ TEST_CASE("convert folds batch normalisations if it is asked to") {
                  "kept norm: it comes after 'relu1' (relu), which is no convolution or dense layer\n"));
 }
 
+TEST_CASE("convert writes a config as text, whatever form it has, with all of its training") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const text = folder.put("a.txt", R"((network = (name = "net", layerType = (linear = (outputSize = 3))),
+    loss = (name = "loss", layerType = (meanSquaredError = void)), solver = (baseLr = 0.5), data = "csv:x.csv",
+    epochs = 7, transforms = [(scale = (factor = 2))]))");
+  std::string const written = folder / "b.capnp.txt";
+  CHECK(output({"convert", text, "--from", "config", written}) == written + ": the config\n");
+  CHECK(persist::read_training(written) == persist::read_training(text));
+  for (std::vector<std::string> const& more : {std::vector<std::string>{"--input", "4"}, {"--config", text}}) {
+    std::vector<std::string> all{"convert", text, written, "--from", "config"};
+    all.insert(all.end(), more.begin(), more.end());
+    CHECK(contains(bad_use(all), more[0] + ": is for networks, and a config is written as it is"));
+  }
+  CHECK(contains(bad_use({"convert", text, folder / "a.juice", "--from", "config"}),
+                 "is juice, and " + text + " is a config, which has no weights"));
+}
+
 TEST_CASE("convert refuses options that say nothing of its files before it reads one") {
   if (!has_command()) return;
   TemporaryFolder folder;

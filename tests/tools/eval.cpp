@@ -153,7 +153,7 @@ TEST_CASE("eval measures the losses that are inside a network") {
     INFO(text);
     REQUIRE(text.starts_with("loss "));
     CHECK(std::stod(text.substr(5)) == Approx(1.5 * loss / 3).epsilon(1e-5));
-    CHECK(contains(text, "\naccuracy 0.6667\n"));
+    CHECK(contains(text, "\naccuracy 0.6667\nright 0.6667\n3 samples"));
   }
 }
 

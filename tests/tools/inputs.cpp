@@ -240,7 +240,8 @@ TEST_CASE("arrays that do not suit a network of two inputs are refused, with the
   };
   std::vector<float> const few(with.lengths.begin(), with.lengths.end() - 1), wide(2 * Sequences::size, 1.0f);
   CHECK(refused({{"sequence", {6, 2}, &with.x}, {"y", {1}, &with.y}}) ==
-        ": has no member 'lengths.npy'; it has 'sequence.npy', 'y.npy'");
+        ": has no member 'lengths.npy'; it has 'sequence.npy', 'y.npy'; others are named as in "
+        "npz:FILE?x=NAME,NAME&y=NAME");
   CHECK(refused({{"sequence", {6, 2}, &with.x}, {"lengths", {1}, &few}, {"y", {1}, &with.y}}) ==
         ": member 'lengths.npy': holds 44 samples for the 45 samples of member 'sequence.npy'");
   CHECK(refused({{"sequence", {6, 2}, &with.x}, {"lengths", {2}, &wide}, {"y", {1}, &with.y}}) ==
@@ -258,10 +259,17 @@ TEST_CASE("arrays that do not suit a network of two inputs are refused, with the
                  "?x=sequence: the network takes sequence {6, 2} and lengths {1} of each sample, but the samples have "
                  "shape {6, 2}; "));
   CHECK(contains(refused(good, "?x=sequence,lengths,lengths"), "the samples have 3 arrays, "));
+  for (char const* const options : {"?x=sequence,", "?x=,", "?x=sequence,,lengths"})
+    CHECK(failure(with.train("npz:" + with.path + options)) ==
+          "the option 'x' has an empty name; it names arrays, as in x=NAME,NAME");
   std::vector<float> infinite = with.lengths;
   infinite[7] = std::numeric_limits<float>::infinity();
   CHECK(contains(refused({{"sequence", {6, 2}, &with.x}, {"lengths", {1}, &infinite}, {"y", {1}, &with.y}}),
                  "member 'lengths.npy': value 0 of sample 7 is inf, expected finite values"));
+
+  // What is wrong with the words for data is not said of the network's file.
+  std::string const asked = "npz:" + with.folder / "wh?o.npz", no_option = "npz: has no option 'o.npz'; it has x, y. ";
+  CHECK(failure(with.train(asked)).starts_with(no_option));
 
   // Other formats and commands.
   CHECK(contains(failure(with.train("csv:" + with.folder.put("t.csv", sides(45)))),
@@ -271,8 +279,27 @@ TEST_CASE("arrays that do not suit a network of two inputs are refused, with the
   data::write_npy(x, std::array<Index, 3>{Sequences::size, 6, 2}, with.x);
   CHECK(contains(failure({"predict", "--model", with.save, "--input", x, "--output", with.folder / "y.npy"}),
                  x + ": the network takes sequence {6, 2} and lengths {1} of each sample"));
+  CHECK(failure({"eval", "--model", with.save, "--data", asked}).starts_with(no_option));
+  CHECK(failure(with.train("npz:" + with.path, {"--test", asked})).starts_with(no_option));
   CHECK(contains(failure({"eval", "--model", with.save, "--data", "npz:" + with.path + "?x=lengths,sequence"}),
                  "the array 'lengths' is number 1 of the samples"));
+}
+
+TEST_CASE("targets of several arrays are refused where no loss in the network reads them, unless a loss is named") {
+  if (!has_command()) return;
+  std::string text = tagger;
+  Sequences const with{text.replace(text.find("outputSize = 3"), 14, "outputSize = 2")};
+  std::vector<float> label;
+  for (float const y : with.y) label.push_back(y > 0 ? 1.0f : 0.0f);
+  Sequences::write(with.path, {{"sequence", {6, 2}, &with.x}, {"lengths", {1}, &with.lengths}, {"y", {1}, &label}});
+  output(with.train("npz:" + with.path, {"--set", "loss.layerType.negativeLogLikelihood.numClasses=2"}));
+  std::vector<std::string> eval{"eval", "--model", with.save, "--data", "npz:" + with.path + "?y=y,y"};
+  CHECK(failure(eval) ==
+        "npz:" + with.path +
+            "?y=y,y: the targets are 2 arrays, which are for the losses inside a network, and this one "
+            "has none; name one array as in ?y=NAME, or the loss with --loss");
+  eval.insert(eval.end(), {"--loss", "mean_squared_error"});
+  CHECK(output(eval).starts_with("mean_squared_error "));
 }
 
 TEST_CASE("transforms of samples are refused where these are made of several arrays") {

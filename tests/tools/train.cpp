@@ -175,6 +175,80 @@ TEST_CASE("losses inside a network are validated, and training stops by them") {
         Approx(last(output({"eval", "--model", save, "--data", data}), "loss ")).epsilon(1e-5));
 }
 
+TEST_CASE("statistics inside a network are shown, logged and watched by their names") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
+    layers = [
+      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),
+      (name = "cost", layerType = (softmaxLoss = ()), inputs = ["scores", "label"]),
+      (name = "hits", layerType = (accuracy = ()), inputs = ["scores", "label"])])), outputs = ["scores"]),
+    solver = (baseLr = 0.3), epochs = 4, batch = 8, seed = 3))");
+  std::string const data = "csv:" + folder.put("data", sides(60)), save = folder / "net.juice";
+  std::string const log = folder / "log.csv", best = folder / "best.juice";
+  std::string const text = output({"train", "--config", config, "--data", data, "--validate", "0.2", "--test", data,
+                                   "--log", log, "--keep-best", best, "--metric", "test/hits", "--save", save});
+  INFO(text);
+  CHECK(last(text, "  hits ") == last(text.substr(0, text.rfind("  hits ")), "  accuracy "));
+  std::string const header = content(log).substr(0, content(log).find('\n'));
+  CHECK(contains(header, "validation/hits"));
+  CHECK(contains(header, "test/hits"));
+  // High values are the best ones: no other step has more hits.
+  std::string const kept = output({"eval", "--model", best, "--data", data});
+  CHECK(last(kept, "\nhits ") >= last(text, "  hits "));
+  CHECK(contains(failure({"train", "--config", config, "--data", data, "--test", data, "--keep-best", best, "--metric",
+                          "test/cost", "--save", save}),
+                 "is not measured in this run, only training/loss_epoch, training/accuracy, test/loss, test/accuracy, "
+                 "test/hits"));
+}
+
+TEST_CASE("a loss in a container of output and target, as in Juice, is trained as the loss alone") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(60)), save = folder / "net.juice";
+  auto const config = [&](std::string const& loss, std::string const& last = "logSoftmax") {
+    return folder.put("config", R"((network = (name = "net", layerType = (sequential = (layers = [
+      (name = "fc", layerType = (linear = (outputSize = 2))), (name = "scores", layerType = ()" +
+                                    last + R"( = void))]))), loss = )" + loss +
+                                    ", solver = (baseLr = 0.2), epochs = 3, batch = 8, seed = 3, validate = 0.2)");
+  };
+  auto const run = [&](std::string const& file, std::vector<std::string> const& more = {}) {
+    std::vector<std::string> all{"train", "--config", file, "--data", data, "--save", save};
+    all.insert(all.end(), more.begin(), more.end());
+    std::string const text = output(all);
+    return text.substr(0, text.find("  100%"));  // without the time
+  };
+  std::string const nll = R"((name = "nll", layerType = (negativeLogLikelihood = (numClasses = 2))))",
+                    alone = run(config(nll)), weights = content(save), checkpoint = folder / "run";
+  CHECK(contains(alone, "  accuracy "));
+  auto const contained = [](std::string const& layers) {
+    return std::string{R"((name = "classifier", layerType = (sequential = (inputs = [(name = "out", sampleShape = )"} +
+           R"([2]), (name = "label", sampleShape = [1])], layers = [)" + layers + "])))";
+  };
+  std::string const whole = config(contained(nll));
+  CHECK(run(whole) == alone);
+  CHECK(content(save) == weights);
+  CHECK(contains(output({"find-rate", "--config", whole, "--data", data, "--steps", "5"}), "rate"));
+  // A run of it goes on, too.
+  run(whole, {"--checkpoint", checkpoint, "--epochs", "1"});
+  CHECK(content(save) != weights);
+  output({"train", "--resume", checkpoint, "--config", whole, "--data", data, "--epochs", "3", "--save", save});
+  CHECK(content(save) == weights);
+  // Layers before the loss are not part of the network.
+  run(config(contained(R"((name = "scores", layerType = (logSoftmax = void)), )" + nll), "identity"));
+  auto const same = persist::read_model(save).weights;
+  run(config(nll));
+  CHECK(same == persist::read_model(save).weights);
+  // What does not fit is refused as it is for the loss alone.
+  std::string const words = ": the targets have shape {2}, but negative_log_likelihood expects {1}";
+  for (std::string const& file : {config(nll), config(contained(nll))}) {
+    CHECK(contains(failure({"train", "--config", file, "--data", data + "?targets=1,2", "--save", save}), words));
+    CHECK(contains(run(file, {"--set", "network.layerType.sequential.layers[1].layerType=(softmax = void)"}),
+                   "note: the loss negativeLogLikelihood takes logarithms of probabilities"));
+  }
+}
+
 TEST_CASE("what goes into a pipe are whole lines") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -92,7 +92,8 @@ TEST_CASE("a validation sums the losses inside a network, as the training does")
     trainer.run();
     REQUIRE(before.loss);
     CHECK(*before.loss == Approx(trainer.loss()).epsilon(1e-5));
-    CHECK(before.accuracy.has_value());
+    REQUIRE(before.accuracy.has_value());
+    CHECK(before.statistics == NamedValues{{"right", *before.accuracy}});
   };
   Trainer of_type{typed, *source, {.steps = 1, .batch = 20}}, of_config{solver, *source, {.steps = 1, .batch = 20}};
   check(of_type), check(of_config);

@@ -12,13 +12,21 @@ namespace coldpress::train {
 
 using dynamic::Values;
 
+/// The values of statistics, such as accuracies, by their names.
+using NamedValues = std::vector<std::pair<std::string, double>>;
+
 /// A measure that does not exist for a network and its targets is left out.
 struct Score {
+  /// A statistic in the network that is called accuracy is the accuracy.
   std::optional<double> loss, accuracy;
+  /// The other statistics in the network, in its order. Each is the mean of its values for minibatches, which count by
+  /// their samples.
+  NamedValues statistics = {};
 };
-/// For example "loss 0.1234  accuracy 0.9512".
+/// For example "loss 0.1234  accuracy 0.9512  top 0.9931".
 std::string to_string(Score const& score);
 
+/// A loss, or, as in Juice, a container of the output and the targets that ends in one.
 using Objective = std::optional<dynamic::LayerConfig>;
 
 /// The axis of the classes of an output, if the targets have the extents of its other axes, so that there is a label at
@@ -34,6 +42,9 @@ dynamic::LayerConfig loss_called(std::string const& name, Shape output, Shape ta
 /// and otherwise softmax_loss, which is also that of logarithms of probabilities; and mean_squared_error if there are
 /// as many targets as outputs. Throws ShapeError for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
+
+/// Whether the network has a statistic of this name. All kinds of them are accuracies, of which high values are good.
+bool has_statistic(dynamic::LayerConfig const& network, std::string const& name);
 
 /// Whether the loss takes class numbers as targets.
 bool takes_labels(dynamic::LayerConfig const& loss);
@@ -71,6 +82,7 @@ struct Evaluated {
   std::function<Values(Values samples, Values targets)> predict;
   std::function<std::optional<double>(Values outputs, Values targets)> loss;
   std::function<std::optional<double>()> own_loss = {};  // nothing here: the network has none of its own
+  std::function<NamedValues()> statistics = {};          // of the network, for the last samples; NaN before the first
   std::optional<Along> classes = {};  // the lines of an output along its classes, if targets are classes: an accuracy
 };
 /// The network is borrowed. If it has losses of its own, the statistics of its evaluate are then those of the last

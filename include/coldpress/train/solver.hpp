@@ -28,6 +28,8 @@ class AnySolver {
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
   /// The sum of the network's own mean losses over the samples of the last predict; nothing if it has none.
   virtual std::optional<double> own_loss() = 0;
+  /// The network's own statistics over the samples of the last predict; NaN before the first.
+  virtual NamedValues statistics() = 0;
   /// The inputs, each of which belongs to samples or to targets.
   virtual std::vector<NetworkInput> const& inputs() const = 0;
   virtual Shape output_shape() const = 0;
@@ -138,15 +140,17 @@ class TypedSolver final : public AnySolver {
   std::optional<double> own_loss() override {
     if constexpr (has_own) {
       double sum = 0;
-      evaluation_.for_each([&](std::string_view name, double value) {
-        for (std::size_t i = 0; i < Net::Graph::nodes.size(); ++i) {
-          if (Net::Graph::nodes[i].kind == Node::Kind::loss && Net::Graph::names[i].view() == name) sum += value;
-        }
-      });
+      for_each_own<Node::Kind::loss>([&](std::string_view, double value) { sum += value; });
       return sum;
     } else {
       return {};
     }
+  }
+  NamedValues statistics() override {
+    NamedValues all;
+    if constexpr (has_own)
+      for_each_own<Node::Kind::statistic>([&](std::string_view name, double value) { all.emplace_back(name, value); });
+    return all;
   }
   std::vector<NetworkInput> const& inputs() const override { return inputs_; }
   Shape output_shape() const override { return Net::output_shape; }
@@ -209,6 +213,14 @@ class TypedSolver final : public AnySolver {
   void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
 
  private:
+  /// Calls f(name, value) for each loss, or each statistic, of the last evaluation.
+  template <Node::Kind kind>
+  void for_each_own(auto f) const {
+    evaluation_.for_each([&](std::string_view name, double value) {
+      for (std::size_t i = 0; i < Net::Graph::nodes.size(); ++i)
+        if (Net::Graph::nodes[i].kind == kind && Net::Graph::names[i].view() == name) f(name, value);
+    });
+  }
   static Values values_of(auto const& samples) { return samples.values; }
   /// A value for each input of the network, as a tuple.
   auto arrays(Values samples, Values targets) {

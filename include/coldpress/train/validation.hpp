@@ -6,7 +6,8 @@
 namespace coldpress::train {
 
 /// Evaluates the network on a data set, which is borrowed, and adds the statistics NAME/loss and NAME/accuracy, as far
-/// as there are any. On several ranks, all must have it: each judges a share of the data.
+/// as there are any, and NAME/STATISTIC for each statistic in the network. On several ranks, all must have it: each
+/// judges a share of the data.
 class Validation {
  public:
   explicit Validation(data::Source const& source, std::string statistics = "validation")
