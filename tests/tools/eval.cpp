@@ -157,6 +157,23 @@ TEST_CASE("eval measures the losses that are inside a network") {
   }
 }
 
+TEST_CASE("an accuracy inside a network is the accuracy if it is called so, since it knows which labels to leave out") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  dynamic::SequentialConfig net;
+  net.add_input("data", {3}).add_input("label", {1});
+  net.add_layer(layer("same", Reshape{{3}}, {"data"}, {"scores"}));
+  net.add_layer(layer("cost", SoftmaxLoss{.ignore_index = 2}, {"scores", "label"}));
+  net.add_layer(layer("accuracy", Accuracy{.ignore_index = 2}, {"scores", "label"}));
+  dynamic::LayerConfig config{"net", net};
+  config.outputs = {"scores"};
+  std::string const model = folder / "net.juice", data = "csv:" + folder.put("data", "0,3,1,2\n1,0,5,5\n2,0,5,4\n");
+  persist::write_model(model, {.name = "net", .config = config});
+  for (char const* batch : {"64", "2", "1"})  // in the last ones of which no label counts
+    CHECK(contains(output({"eval", "--model", model, "--data", data, "--batch", batch}),
+                   "\naccuracy 1.0000\n3 samples, "));
+}
+
 TEST_CASE("eval refuses data that do not fit") {
   if (!has_command()) return;
   TemporaryFolder folder;
