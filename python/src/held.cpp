@@ -101,7 +101,7 @@ void Held::train_with(dynamic::SolverConfig config) {
 }
 
 void Held::end_training() {
-  std::lock_guard const alone{mutex_};  // with Python's lock, which nobody waits for who has this one
+  std::lock_guard const alone{mutex_};  // Python's lock is held, too; no thread that has this one waits for that
   dynamic::Layer layer = std::move(std::get<dynamic::Solver>(what_).mut_network());
   what_.emplace<dynamic::Layer>(std::move(layer));
 }

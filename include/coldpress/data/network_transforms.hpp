@@ -1,20 +1,21 @@
-// The transforms that a network's file keeps: what they are to samples without targets, to a config, and to a signal.
+// The transforms that a network's file keeps: which of them samples without targets go through, whether they are those
+// of a config, and whether a signal can be played with them.
 #pragma once
 
 #include <coldpress/data/transform.hpp>
 
 namespace coldpress::data {
 
-/// The transforms as samples without targets go through them: a label that nobody gives is not turned into values. The
-/// others keep their places, by which errors name them.
+/// The transforms as samples without targets go through them: labels are not turned into values, since there are
+/// none. The others keep their places, by which errors name them.
 Transforms of_samples(Transforms transforms);
 
 /// Whether `fitted` are the transforms of a config with the numbers that fit() found in data, or read from a file,
 /// where the config leaves them open.
 bool are_fitted_of(Transforms const& fitted, Transforms const& configured);
 
-/// Throws UnsupportedError, which names the first one, if samples have transforms: for a network that plays a signal,
-/// of which it also hears the silence before.
+/// For a network that a signal is played through, which also hears the silence before it: throws UnsupportedError,
+/// which names the first transform, if there is one for samples.
 void check_plays(Transforms const& transforms);
 
 }  // namespace coldpress::data
