@@ -131,12 +131,18 @@ TEST_CASE("eval does to samples and targets what was done to those of the traini
           ": transforms[0] one_hot: the target of sample 0 is 7.000000, expected a label: a whole number from 0 to 2");
 }
 
-TEST_CASE("eval measures the losses that are inside a network") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
+/// The beginning of a network with losses and statistics of its own: its samples are the scores of three classes.
+static dynamic::SequentialConfig scores_and_labels() {
   dynamic::SequentialConfig net;
   net.add_input("data", {3}).add_input("label", {1});
   net.add_layer(layer("same", Reshape{{3}}, {"data"}, {"scores"}));
+  return net;
+}
+
+TEST_CASE("eval measures the losses that are inside a network") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  dynamic::SequentialConfig net = scores_and_labels();
   net.add_layer(layer("cost", SoftmaxLoss{}, {"scores", "label"}));
   net.add_layer(layer("half", SoftmaxLoss{.loss_weight = 0.5f}, {"scores", "label"}));
   net.add_layer(layer("right", Accuracy{}, {"scores", "label"}));
@@ -160,9 +166,7 @@ TEST_CASE("eval measures the losses that are inside a network") {
 TEST_CASE("an accuracy inside a network is the accuracy if it is called so, since it knows which labels to leave out") {
   if (!has_command()) return;
   TemporaryFolder folder;
-  dynamic::SequentialConfig net;
-  net.add_input("data", {3}).add_input("label", {1});
-  net.add_layer(layer("same", Reshape{{3}}, {"data"}, {"scores"}));
+  dynamic::SequentialConfig net = scores_and_labels();
   net.add_layer(layer("cost", SoftmaxLoss{.ignore_index = 2}, {"scores", "label"}));
   net.add_layer(layer("accuracy", Accuracy{.ignore_index = 2}, {"scores", "label"}));
   dynamic::LayerConfig config{"net", net};

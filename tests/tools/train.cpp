@@ -156,13 +156,16 @@ TEST_CASE("a classifier of steps is validated and tested as it is trained") {
                  "  validation loss "));
 }
 
+/// The beginning of a config whose network has losses and statistics of its own, of two scores and a label.
+static std::string const own_losses = R"((network = (name = "net", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
+    layers = [
+      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),)";
+
 TEST_CASE("losses inside a network are validated, and training stops by them") {
   if (!has_command()) return;
   TemporaryFolder folder;
-  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (
-    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
-    layers = [
-      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),
+  std::string const config = folder.put("config", own_losses + R"(
       (name = "cost", layerType = (softmaxLoss = ()), inputs = ["scores", "label"], lossWeight = 0.5)]))),
     solver = (baseLr = 0), epochs = 5, batch = 8, seed = 3))");
   std::string const data = "csv:" + folder.put("data", sides(20)), save = folder / "net.juice";
@@ -178,10 +181,7 @@ TEST_CASE("losses inside a network are validated, and training stops by them") {
 TEST_CASE("statistics inside a network are shown, logged and watched by their names") {
   if (!has_command()) return;
   TemporaryFolder folder;
-  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (
-    inputs = [(name = "x", sampleShape = [2]), (name = "label", sampleShape = [1])],
-    layers = [
-      (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["scores"]),
+  std::string const config = folder.put("config", own_losses + R"(
       (name = "cost", layerType = (softmaxLoss = ()), inputs = ["scores", "label"]),
       (name = "hits", layerType = (accuracy = ()), inputs = ["scores", "label"])])), outputs = ["scores"]),
     solver = (baseLr = 0.3), epochs = 4, batch = 8, seed = 3))");
