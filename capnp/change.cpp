@@ -71,7 +71,7 @@ void check_one(std::string const& value) {
 }
 
 /// Whether the path leads to a text, whose value needs quotes.
-bool is_text(capnp::StructSchema in, std::vector<std::string> const& path) {
+bool is_text_field(capnp::StructSchema in, std::vector<std::string> const& path) {
   for (std::size_t i = 0; i < path.size(); ++i) {
     KJ_IF_MAYBE (field, in.findFieldByName(text_for(path[i]))) {
       if (i + 1 == path.size()) return field->getType().isText();
@@ -95,7 +95,7 @@ void copy_field(DynamicStruct::Reader from, DynamicStruct::Builder to, capnp::St
 /// Parses the value as if it were given in a text, so that it is checked like one.
 void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::string const& value) {
   check_one(value);
-  if (is_text(in.getSchema(), path) && value.find('"') == std::string::npos)
+  if (is_text_field(in.getSchema(), path) && value.find('"') == std::string::npos)
     throw FormatError{"is a text, which needs double quotes: \"" + value + "\""};
   std::string text = value;
   for (auto name = path.rbegin(); name != path.rend(); ++name) text = "(" + *name + " = " + text + ")";

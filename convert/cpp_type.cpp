@@ -13,7 +13,7 @@
 namespace coldpress::convert {
 namespace {
 
-std::string listed(std::vector<Shape> const& shapes) {
+std::string cpp_list(std::vector<Shape> const& shapes) {
   std::string text;
   for (std::size_t i = 0; i < shapes.size(); ++i)
     text += (i == 0 ? "" : i + 1 == shapes.size() ? " and " : ", ") + to_string(shapes[i]);
@@ -67,7 +67,7 @@ std::string cpp_type(persist::Model const& model, CppTypeOptions const& options)
   std::string const type = network.function + (network.function.empty() ? "" : "\n") + "using Type = " + network.type;
   if (type.find("std::numeric_limits") != std::string::npos) text += "#include <limits>\n";
   text += "#include <string>\n\nnamespace " + options.name_space + " {\n\n" + network.using_declaration + "\n" + type +
-          ";\n\n/// Takes " + listed(network.in) + ", gives " + listed(network.out) +
+          ";\n\n/// Takes " + cpp_list(network.in) + ", gives " + cpp_list(network.out) +
           ".\nusing Network = coldpress::Network<Type, " + network.inputs + ">;\n\n";
   return text +
          "/// The network with the weights in a file. Throws as coldpress::load does.\n"

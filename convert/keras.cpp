@@ -14,9 +14,9 @@ namespace {
 using json::Json, json::Node;
 using keras::Builder, keras::Call, keras::Layer, keras::Place, keras::Source, keras::Value;
 
-class Reader {
+class KerasReader {
  public:
-  Reader(keras::Contents& contents, KerasOptions const& options) : builder_(contents), options_(options) {}
+  KerasReader(keras::Contents& contents, KerasOptions const& options) : builder_(contents), options_(options) {}
 
   persist::Model read(Node const& model) {
     auto outputs = add_model(model, {}, {}, "", 0);
@@ -202,7 +202,7 @@ persist::Model keras::read_model(Contents& contents, KerasOptions const& options
     model["class_name"].refuse<UnsupportedError>("got " + json::described(model["class_name"].json()) +
                                                  ", expected \"Sequential\" or \"Functional\"");
   refuse_unknown(model);
-  return Reader{contents, options}.read(model);
+  return KerasReader{contents, options}.read(model);
 }
 
 persist::Model read_keras(std::string const& path, KerasOptions const& options) {

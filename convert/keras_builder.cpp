@@ -87,4 +87,9 @@ void expect_channels_last(Node const& config) {
     format->refuse<UnsupportedError>("got \"" + format->text() + "\", and only models with channels last are read");
 }
 
+void expect_sequence(Layer const& layer, Value const& x) {
+  if (!x.is_sequence())
+    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected a sequence {steps, features}");
+}
+
 }  // namespace coldpress::convert::keras

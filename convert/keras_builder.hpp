@@ -122,6 +122,7 @@ std::vector<Index> numbers(Node const& config, std::string_view key, std::size_t
 PerAxis per_axis(std::vector<Index> const& numbers);  // of one to three axes
 bool is_same(Node const& config);                     // whether the padding is "same", and not "valid"
 void expect_channels_last(Node const& config);
+void expect_sequence(Layer const& layer, Value const& x);
 
 constexpr Index max_size = Index{1} << 24;  // of everything that a layer has: units, filters, extents
 

@@ -16,9 +16,8 @@ void expect_volume(Layer const& layer, Value const& x) {
                                           ", expected {depth, height, width, channels}");
   expect_channels_last(layer.config);
 }
-void expect_sequence(Layer const& layer, Value const& x) {
-  if (!x.is_sequence())
-    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected a sequence {steps, features}");
+void expect_sequence_of_channels(Layer const& layer, Value const& x) {
+  expect_sequence(layer, x);
   expect_channels_last(layer.config);
 }
 
@@ -119,7 +118,7 @@ Value add_separable(Builder& builder, Layer const& layer, Value const& x) {
 }
 
 Value add_conv1d(Builder& builder, Layer const& layer, Value const& x) {
-  expect_sequence(layer, x);
+  expect_sequence_of_channels(layer, x);
   Node const& config = layer.config;
   Index const outputs = config["filters"].integer(1, max_size), groups = config.integer("groups", 1, 1, max_size),
               taps = numbers(config, "kernel_size", 1)[0];
@@ -131,7 +130,7 @@ Value add_conv1d(Builder& builder, Layer const& layer, Value const& x) {
 }
 
 Value add_depthwise1d(Builder& builder, Layer const& layer, Value const& x) {
-  expect_sequence(layer, x);
+  expect_sequence_of_channels(layer, x);
   Index const features = x.shape[1], factor = layer.config.integer("depth_multiplier", 1, 1, max_size),
               taps = numbers(layer.config, "kernel_size", 1)[0];
   builder.set(layer.name + "-0", permuted(builder.read(layer.place, 0, "kernel", {taps, features, factor}), {1, 2, 0}));
@@ -141,7 +140,7 @@ Value add_depthwise1d(Builder& builder, Layer const& layer, Value const& x) {
 }
 
 Value add_separable1d(Builder& builder, Layer const& layer, Value const& x) {
-  expect_sequence(layer, x);
+  expect_sequence_of_channels(layer, x);
   Node const& config = layer.config;
   Index const features = x.shape[1], factor = config.integer("depth_multiplier", 1, 1, max_size),
               outputs = config["filters"].integer(1, max_size), taps = numbers(config, "kernel_size", 1)[0];
@@ -221,7 +220,7 @@ Value add_conv3d_transpose(Builder& builder, Layer const& layer, Value const& x)
 }
 
 Value add_conv1d_transpose(Builder& builder, Layer const& layer, Value const& x) {
-  expect_sequence(layer, x);
+  expect_sequence_of_channels(layer, x);
   Node const& config = layer.config;
   Index const taps = numbers(config, "kernel_size", 1)[0], stride = numbers(config, "strides", 1)[0];
   std::string const inner = layer.name + ".transposed";
@@ -258,7 +257,7 @@ Value add_pooling_of(Builder& builder, Layer const& layer, Value const& x, Pooli
 }
 
 Value add_pooling1d(Builder& builder, Layer const& layer, Value const& x, PoolingMode mode) {
-  expect_sequence(layer, x);
+  expect_sequence_of_channels(layer, x);
   auto const size = numbers(layer.config, "pool_size", 1), strides = strides_of(layer.config, size);
   Value const image = as_image(builder, layer, x);
   return as_sequence(builder, layer,

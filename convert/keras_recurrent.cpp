@@ -51,11 +51,6 @@ Recurrent read(Builder& builder, Place const& layer, Node const& config, Rnn con
   return one;
 }
 
-void expect_sequence(Layer const& layer, Value const& x) {
-  if (!x.is_sequence())
-    layer.config.refuse<UnsupportedError>("reads " + to_string(x.shape) + ", expected a sequence {steps, features}");
-}
-
 }  // namespace
 
 Value add_recurrent(Builder& builder, Layer const& layer, Value const& x) {

@@ -15,11 +15,11 @@ struct Number {
   std::string_view key;
   std::optional<double> NamMetadata::*value;
 };
-constexpr Number numbers[] = {{"sample_rate", &NamMetadata::sample_rate},
-                              {"loudness", &NamMetadata::loudness},
-                              {"gain", &NamMetadata::gain},
-                              {"input_level_dbu", &NamMetadata::input_level_dbu},
-                              {"output_level_dbu", &NamMetadata::output_level_dbu}};
+constexpr Number kept_numbers[] = {{"sample_rate", &NamMetadata::sample_rate},
+                                   {"loudness", &NamMetadata::loudness},
+                                   {"gain", &NamMetadata::gain},
+                                   {"input_level_dbu", &NamMetadata::input_level_dbu},
+                                   {"output_level_dbu", &NamMetadata::output_level_dbu}};
 
 /// The fewest digits from which the number can be read back.
 std::string text_of(auto number) {
@@ -64,7 +64,7 @@ std::vector<persist::Entry> entries_of(NamMetadata const& metadata) {
     entries.push_back({std::string{key}, std::move(value)});
   };
   if (metadata.name) add(name_key, persist::printable(*metadata.name));
-  for (auto const& [key, value] : numbers) {
+  for (auto const& [key, value] : kept_numbers) {
     if (metadata.*value) add(key, text_of(*(metadata.*value)));
   }
   std::string states;
@@ -88,7 +88,7 @@ NamMetadata nam_metadata_of(persist::Model const& model) {
           if (key == version_key) metadata.version = value;
           if (key == others_key) metadata.others = value;
           if (key == states_key) metadata.initial_states = numbers_in(value);
-          if (auto const found = std::ranges::find(numbers, key, &Number::key); found != std::end(numbers))
+          if (auto const found = std::ranges::find(kept_numbers, key, &Number::key); found != std::end(kept_numbers))
             metadata.*(found->value) = number_in(value);
           if (key == "sample_rate" &&
               !(*metadata.sample_rate > 0 && *metadata.sample_rate <= NamMetadata::most_sample_rate))

@@ -87,29 +87,30 @@ void prelu(Call& call) {
   call.set(with(x, call.network.add("", layer, {x.sample}, {{"-0", {slope.size()}, slope.floats, slope.origin}})));
 }
 
-constexpr std::array rows{
-    Operator{"Relu", plain<ReLU>, nullptr, "`relu`"},
-    Operator{"LeakyRelu", leaky_relu, nullptr, "`leakyRelu`"},
-    Operator{"PRelu", prelu, nullptr, "`prelu`; a slope for each place on one axis"},
-    Operator{"Sigmoid", plain<Sigmoid>, nullptr, "`sigmoid`"},
-    Operator{"Tanh", plain<TanH>, nullptr, "`tanh`"},
-    Operator{"Elu", elu, nullptr, "`elu`"},
-    Operator{"Selu", selu, nullptr, "`elu`, `power`"},
-    Operator{"Celu", celu, nullptr, "`power`, `elu`, `power`"},
-    Operator{"HardSigmoid", hard_sigmoid, nullptr, "`hardSigmoid`"},
-    Operator{"HardSwish", plain<HardSwish>, nullptr, "`hardSwish`"},
-    Operator{"Softplus", plain<Softplus>, nullptr, "`softplus`"},
-    Operator{"Softsign", plain<Softsign>, nullptr, "`softsign`"},
-    Operator{"Mish", plain<Mish>, nullptr, "`mish`"},
-    Operator{"Gelu", gelu, nullptr, "`gelu`; also of Erf or Tanh, Mul and Add"},
-    Operator{"Swish", swish, nullptr, "`silu`; also of Sigmoid and Mul"},
-    Operator{"Exp", plain<Exponential>, nullptr, "`exponential`"},
-    Operator{"Abs", absolute, nullptr, "`power`, `max`"},
-    Operator{"Clip", clip, nullptr, "`clip`"},
-};
-
 }  // namespace
 
-std::span<Operator const> activation_operators() { return rows; }
+std::span<Operator const> activation_operators() {
+  static constexpr std::array rows{
+      Operator{"Relu", plain<ReLU>, nullptr, "`relu`"},
+      Operator{"LeakyRelu", leaky_relu, nullptr, "`leakyRelu`"},
+      Operator{"PRelu", prelu, nullptr, "`prelu`; a slope for each place on one axis"},
+      Operator{"Sigmoid", plain<Sigmoid>, nullptr, "`sigmoid`"},
+      Operator{"Tanh", plain<TanH>, nullptr, "`tanh`"},
+      Operator{"Elu", elu, nullptr, "`elu`"},
+      Operator{"Selu", selu, nullptr, "`elu`, `power`"},
+      Operator{"Celu", celu, nullptr, "`power`, `elu`, `power`"},
+      Operator{"HardSigmoid", hard_sigmoid, nullptr, "`hardSigmoid`"},
+      Operator{"HardSwish", plain<HardSwish>, nullptr, "`hardSwish`"},
+      Operator{"Softplus", plain<Softplus>, nullptr, "`softplus`"},
+      Operator{"Softsign", plain<Softsign>, nullptr, "`softsign`"},
+      Operator{"Mish", plain<Mish>, nullptr, "`mish`"},
+      Operator{"Gelu", gelu, nullptr, "`gelu`; also of Erf or Tanh, Mul and Add"},
+      Operator{"Swish", swish, nullptr, "`silu`; also of Sigmoid and Mul"},
+      Operator{"Exp", plain<Exponential>, nullptr, "`exponential`"},
+      Operator{"Abs", absolute, nullptr, "`power`, `max`"},
+      Operator{"Clip", clip, nullptr, "`clip`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

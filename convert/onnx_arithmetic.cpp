@@ -227,33 +227,34 @@ Tensor fold_not(Call const& call) {
   return result;
 }
 
-constexpr std::array rows{
-    Operator{"Add", add, two<plus>, "`add`; with a constant `power`, `convolution` or `learnedPositions`"},
-    Operator{"Sub", subtract, two<minus>, "`subtract`; with a constant as Add"},
-    Operator{"Mul", multiply, two<times>, "`multiply`; with a constant `power` or `convolution`"},
-    Operator{"Div", divide, two<over>, "`divide`; with a constant `power`"},
-    Operator{"Pow", raise, fold_two<raised, raised_ints>, "`power`; the exponent is one number"},
-    Operator{"Sum", sum, nullptr, "`add`"},
-    Operator{"Mean", mean, nullptr, "`add`, `power`"},
-    Operator{"Max", extreme<Max>, fold_all<largest>, "`max`; with a constant `clip`"},
-    Operator{"Min", extreme<Min>, fold_all<smallest>, "`min`; with a constant `clip`"},
-    Operator{"Mod", nullptr, fold_mod, "constants only"},
-    Operator{"Neg", power<2, -1>, fold_minus, "`power`"},
-    Operator{"Sqrt", power<1, 1>, fold_each<[](float x) { return std::sqrt(x); }>, "`power`"},
-    Operator{"Reciprocal", power<-2, 1>, fold_each<[](float x) { return 1 / x; }>, "`power`"},
-    Operator{"Where", where, fold_where, "`where`"},
-    Operator{"And", both, two<and_, true>, "`multiply`"},
-    Operator{"Or", either, two<or_, true>, "`max`"},
-    Operator{"Not", [](Call& call) { map_power(call, 0, {.scale = -1, .shift = 1}); }, fold_not, "`power`"},
-    Operator{"Equal", nullptr, two<equal, true>, "constants only"},
-    Operator{"Less", nullptr, two<less, true>, "constants only"},
-    Operator{"Greater", nullptr, two<greater, true>, "constants only"},
-    Operator{"LessOrEqual", nullptr, two<at_most, true>, "constants only"},
-    Operator{"GreaterOrEqual", nullptr, two<at_least, true>, "constants only"},
-};
-
 }  // namespace
 
-std::span<Operator const> arithmetic_operators() { return rows; }
+std::span<Operator const> arithmetic_operators() {
+  static constexpr std::array rows{
+      Operator{"Add", add, two<plus>, "`add`; with a constant `power`, `convolution` or `learnedPositions`"},
+      Operator{"Sub", subtract, two<minus>, "`subtract`; with a constant as Add"},
+      Operator{"Mul", multiply, two<times>, "`multiply`; with a constant `power` or `convolution`"},
+      Operator{"Div", divide, two<over>, "`divide`; with a constant `power`"},
+      Operator{"Pow", raise, fold_two<raised, raised_ints>, "`power`; the exponent is one number"},
+      Operator{"Sum", sum, nullptr, "`add`"},
+      Operator{"Mean", mean, nullptr, "`add`, `power`"},
+      Operator{"Max", extreme<Max>, fold_all<largest>, "`max`; with a constant `clip`"},
+      Operator{"Min", extreme<Min>, fold_all<smallest>, "`min`; with a constant `clip`"},
+      Operator{"Mod", nullptr, fold_mod, "constants only"},
+      Operator{"Neg", power<2, -1>, fold_minus, "`power`"},
+      Operator{"Sqrt", power<1, 1>, fold_each<[](float x) { return std::sqrt(x); }>, "`power`"},
+      Operator{"Reciprocal", power<-2, 1>, fold_each<[](float x) { return 1 / x; }>, "`power`"},
+      Operator{"Where", where, fold_where, "`where`"},
+      Operator{"And", both, two<and_, true>, "`multiply`"},
+      Operator{"Or", either, two<or_, true>, "`max`"},
+      Operator{"Not", [](Call& call) { map_power(call, 0, {.scale = -1, .shift = 1}); }, fold_not, "`power`"},
+      Operator{"Equal", nullptr, two<equal, true>, "constants only"},
+      Operator{"Less", nullptr, two<less, true>, "constants only"},
+      Operator{"Greater", nullptr, two<greater, true>, "constants only"},
+      Operator{"LessOrEqual", nullptr, two<at_most, true>, "constants only"},
+      Operator{"GreaterOrEqual", nullptr, two<at_least, true>, "constants only"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

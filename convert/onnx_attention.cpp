@@ -105,14 +105,16 @@ void attention(Call& call) {
   call.set(value);
 }
 
-constexpr std::array rows{
-    Operator{"Attention", attention, nullptr,
-             "`scaledDotProductAttention`; also of MatMul, a scale, Add of a mask, Softmax and MatMul; with a mask or "
-             "numbers of keys"},
-};
-
 }  // namespace
 
-std::span<Operator const> attention_operators() { return rows; }
+std::span<Operator const> attention_operators() {
+  static constexpr std::array rows{
+      Operator{
+          "Attention", attention, nullptr,
+          "`scaledDotProductAttention`; also of MatMul, a scale, Add of a mask, Softmax and MatMul; with a mask or "
+          "numbers of keys"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

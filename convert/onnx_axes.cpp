@@ -132,14 +132,15 @@ Tensor fold_transpose(Call const& call) {
   return transposed(x, permutation(call, x.rank()));
 }
 
-constexpr std::array rows{
-    Operator{"Squeeze", squeeze, fold_squeeze, "`reshape`"},
-    Operator{"Unsqueeze", unsqueeze, fold_unsqueeze, "`reshape`"},
-    Operator{"Transpose", transpose, fold_transpose, "nothing, or `permute` where something depends on the order"},
-};
-
 }  // namespace
 
-std::span<Operator const> axis_operators() { return rows; }
+std::span<Operator const> axis_operators() {
+  static constexpr std::array rows{
+      Operator{"Squeeze", squeeze, fold_squeeze, "`reshape`"},
+      Operator{"Unsqueeze", unsqueeze, fold_unsqueeze, "`reshape`"},
+      Operator{"Transpose", transpose, fold_transpose, "nothing, or `permute` where something depends on the order"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

@@ -186,24 +186,25 @@ Tensor triangle(Call const& call) {
   return result;
 }
 
-constexpr std::array rows{
-    Operator{"Constant", nullptr, constant, "a constant"},
-    Operator{"ConstantOfShape", nullptr, constant_of_shape, "constants only"},
-    Operator{"Range", nullptr, range, "constants only"},
-    Operator{"Trilu", nullptr, triangle, "constants only"},
-    Operator{"Floor", nullptr, fold_each<[](float x) { return std::floor(x); }>, "constants only"},
-    Operator{"Ceil", nullptr, fold_each<[](float x) { return std::ceil(x); }>, "constants only"},
-    Operator{"Log", nullptr, fold_each<[](float x) { return std::log(x); }>, "constants only"},
-    Operator{"Sin", nullptr, fold_each<[](float x) { return std::sin(x); }>, "constants only"},
-    Operator{"Cos", nullptr, fold_each<[](float x) { return std::cos(x); }>, "constants only"},
-    Operator{"Identity", same, fold_same, "nothing"},
-    Operator{"Dropout", dropout, fold_same, "nothing"},
-    Operator{"Cast", cast, fold_cast, "nothing; from floats to whole numbers only where these select"},
-    Operator{"CastLike", cast_like, fold_cast_like, "nothing; from floats to whole numbers only where these select"},
-};
-
 }  // namespace
 
-std::span<Operator const> constant_operators() { return rows; }
+std::span<Operator const> constant_operators() {
+  static constexpr std::array rows{
+      Operator{"Constant", nullptr, constant, "a constant"},
+      Operator{"ConstantOfShape", nullptr, constant_of_shape, "constants only"},
+      Operator{"Range", nullptr, range, "constants only"},
+      Operator{"Trilu", nullptr, triangle, "constants only"},
+      Operator{"Floor", nullptr, fold_each<[](float x) { return std::floor(x); }>, "constants only"},
+      Operator{"Ceil", nullptr, fold_each<[](float x) { return std::ceil(x); }>, "constants only"},
+      Operator{"Log", nullptr, fold_each<[](float x) { return std::log(x); }>, "constants only"},
+      Operator{"Sin", nullptr, fold_each<[](float x) { return std::sin(x); }>, "constants only"},
+      Operator{"Cos", nullptr, fold_each<[](float x) { return std::cos(x); }>, "constants only"},
+      Operator{"Identity", same, fold_same, "nothing"},
+      Operator{"Dropout", dropout, fold_same, "nothing"},
+      Operator{"Cast", cast, fold_cast, "nothing; from floats to whole numbers only where these select"},
+      Operator{"CastLike", cast_like, fold_cast_like, "nothing; from floats to whole numbers only where these select"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

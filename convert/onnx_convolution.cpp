@@ -127,14 +127,15 @@ void transposed_convolution(Call& call) {
   call.set(of_images(call, x, images));
 }
 
-constexpr std::array rows{
-    Operator{"Conv", convolution, nullptr,
-             "`convolution`; rows of values with zeros before them alone become sequences, others images of one row"},
-    Operator{"ConvTranspose", transposed_convolution, nullptr, "`convolutionTranspose`"},
-};
-
 }  // namespace
 
-std::span<Operator const> convolution_operators() { return rows; }
+std::span<Operator const> convolution_operators() {
+  static constexpr std::array rows{
+      Operator{"Conv", convolution, nullptr,
+               "`convolution`; rows of values with zeros before them alone become sequences, others images of one row"},
+      Operator{"ConvTranspose", transposed_convolution, nullptr, "`convolutionTranspose`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

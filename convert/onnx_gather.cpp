@@ -96,17 +96,17 @@ Tensor fold_gather(Call const& call) {
 }
 
 /// The parts of a constant that the numbers along the last axis of `places` name.
-struct Parts {
+struct SelectedParts {
   std::vector<std::size_t> first;  // where each begins
   std::size_t size = 1;            // the values of each
   std::vector<Index> shape;        // of all parts together
 };
-Parts parts_of(Call const& call, Tensor const& whole, Tensor const& places) {
+SelectedParts parts_of(Call const& call, Tensor const& whole, Tensor const& places) {
   Index const depth = places.rank() > 0 ? places.shape.back() : 0;
   if (depth < 1 || depth > whole.rank())
     refuse("its indices are " + persist::text(places.shape) + ", and its input is " + persist::text(whole.shape));
   if (whole.samples_axis >= 0 || places.samples_axis >= 0) refuse("it selects samples");
-  Parts parts{.first = {}, .shape = {places.shape.begin(), places.shape.end() - 1}};
+  SelectedParts parts{.first = {}, .shape = {places.shape.begin(), places.shape.end() - 1}};
   parts.shape.insert(parts.shape.end(), whole.shape.begin() + depth, whole.shape.end());
   for (auto a = static_cast<std::size_t>(depth); a < whole.shape.size(); ++a)
     parts.size *= static_cast<std::size_t>(whole.shape[a]);
@@ -129,7 +129,7 @@ Tensor fold_scatter(Call const& call) {
   Tensor result = call.constant(0, "its input");
   Tensor const& updates = call.constant(2, "its updates");
   if (call.text("reduction", "none") != "none") refuse("it adds or compares what it replaces");
-  Parts const parts = parts_of(call, result, call.constant(1, "its indices"));
+  SelectedParts const parts = parts_of(call, result, call.constant(1, "its indices"));
   if (updates.type != result.type || updates.samples_axis >= 0) refuse("its updates are no values of its input's type");
   if (updates.shape != parts.shape)
     refuse("its updates are " + persist::text(updates.shape) + ", expected " + persist::text(parts.shape));
@@ -147,11 +147,11 @@ Tensor fold_scatter(Call const& call) {
   }
   return result;
 }
-/// Parts of a constant.
+/// SelectedParts of a constant.
 Tensor fold_gather_parts(Call const& call) {
   Tensor const& whole = call.constant(0, "its input");
   if (call.integer("batch_dims", 0) != 0) refuse("it selects constants for each sample");
-  Parts const parts = parts_of(call, whole, call.constant(1, "its indices"));
+  SelectedParts const parts = parts_of(call, whole, call.constant(1, "its indices"));
   auto const size = size_of(parts.shape);
   if (!size) refuse("a constant would have the impossible shape " + persist::text(parts.shape));
   call.network.check_constant(*size);
@@ -162,7 +162,7 @@ Tensor fold_gather_parts(Call const& call) {
   return picked(call, whole, places, parts.shape);
 }
 
-/// Parts of each sample, at places of its own.
+/// SelectedParts of each sample, at places of its own.
 void gather_of_samples(Call& call) {
   Value const x = call.value(0), places = call.value(1);
   bool const fits = call.integer("batch_dims", 0) == 1 && x.rank() > 1 && places.rank() > 1 && x.axis(0).hidden() &&
@@ -275,16 +275,18 @@ Tensor fold_concat(Call const& call) {
   return result;
 }
 
-constexpr std::array rows{
-    Operator{"Gather", gather, fold_gather, "`embedding` of a constant, `slice` or `gather` with constant numbers"},
-    Operator{"GatherND", gather_of_samples, fold_gather_parts, "`gather`, of parts of each sample: with batch_dims 1"},
-    Operator{"ScatterND", nullptr, fold_scatter, "constants only; without a reduction"},
-    Operator{"OneHot", one_hot, nullptr, "`onehot`; of 0 and 1"},
-    Operator{"Concat", concat, fold_concat, "`concat`; not of samples"},
-};
-
 }  // namespace
 
-std::span<Operator const> gather_operators() { return rows; }
+std::span<Operator const> gather_operators() {
+  static constexpr std::array rows{
+      Operator{"Gather", gather, fold_gather, "`embedding` of a constant, `slice` or `gather` with constant numbers"},
+      Operator{"GatherND", gather_of_samples, fold_gather_parts,
+               "`gather`, of parts of each sample: with batch_dims 1"},
+      Operator{"ScatterND", nullptr, fold_scatter, "constants only; without a reduction"},
+      Operator{"OneHot", one_hot, nullptr, "`onehot`; of 0 and 1"},
+      Operator{"Concat", concat, fold_concat, "`concat`; not of samples"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

@@ -155,14 +155,15 @@ void gemm(Call& call) {
   call.set(joined(call.network, "sum", Add{}, y, sum));
 }
 
-constexpr std::array rows{
-    Operator{"MatMul", matmul, fold_matmul,
-             "`linear` with a constant, also with the Add of a bias; otherwise `product`"},
-    Operator{"Gemm", gemm, nullptr, "`linear`; alpha and beta go into its weights"},
-};
-
 }  // namespace
 
-std::span<Operator const> matrix_operators() { return rows; }
+std::span<Operator const> matrix_operators() {
+  static constexpr std::array rows{
+      Operator{"MatMul", matmul, fold_matmul,
+               "`linear` with a constant, also with the Add of a bias; otherwise `product`"},
+      Operator{"Gemm", gemm, nullptr, "`linear`; alpha and beta go into its weights"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view names = "names";
 constexpr std::array<std::string_view, 3> keys_of_classes{names, "class_names", "labels"};  // the best first
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string all = "\"";
   for (char const c : text) {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -143,7 +143,7 @@ std::vector<persist::Entry> entries_of(persist::Model const& model) {
   if (model.classes.empty()) return all;
   std::string text;
   for (std::size_t label = 0; label < model.classes.size(); ++label)
-    text += (label == 0 ? "{\"" : ", \"") + std::to_string(label) + "\": " + quoted(model.classes[label]);
+    text += (label == 0 ? "{\"" : ", \"") + std::to_string(label) + "\": " + json_quoted(model.classes[label]);
   all.push_back({std::string{names}, text + "}"});
   return all;
 }

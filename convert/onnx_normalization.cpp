@@ -123,18 +123,19 @@ void local_response(Call& call) {
   call.set(y);
 }
 
-constexpr std::array rows{
-    Operator{"BatchNormalization", batch_normalization, nullptr, "`batchNormalization`; in inference"},
-    Operator{"LayerNormalization", layer_normalization, nullptr,
-             "`layerNormalization`; also of ReduceMean, Sub, Pow, Add, Sqrt and Div"},
-    Operator{"RMSNormalization", rms_normalization, nullptr, "`rmsNormalization`; over the last axis"},
-    Operator{"GroupNormalization", group_normalization, nullptr, "`groupNormalization`"},
-    Operator{"InstanceNormalization", instance_normalization, nullptr, "`groupNormalization`"},
-    Operator{"LRN", local_response, nullptr, "`lrn`"},
-};
-
 }  // namespace
 
-std::span<Operator const> normalization_operators() { return rows; }
+std::span<Operator const> normalization_operators() {
+  static constexpr std::array rows{
+      Operator{"BatchNormalization", batch_normalization, nullptr, "`batchNormalization`; in inference"},
+      Operator{"LayerNormalization", layer_normalization, nullptr,
+               "`layerNormalization`; also of ReduceMean, Sub, Pow, Add, Sqrt and Div"},
+      Operator{"RMSNormalization", rms_normalization, nullptr, "`rmsNormalization`; over the last axis"},
+      Operator{"GroupNormalization", group_normalization, nullptr, "`groupNormalization`"},
+      Operator{"InstanceNormalization", instance_normalization, nullptr, "`groupNormalization`"},
+      Operator{"LRN", local_response, nullptr, "`lrn`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

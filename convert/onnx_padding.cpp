@@ -7,7 +7,7 @@
 namespace coldpress::convert::onnx {
 namespace {
 
-constexpr Index most = Index{1} << 30;  // places
+constexpr Index most_padded = Index{1} << 30;  // places
 
 bool has(Node const& node, std::size_t input) { return input < node.inputs.size() && !node.inputs[input].empty(); }
 std::string text(Node const& node, std::string_view attribute, std::string const& otherwise) {
@@ -22,7 +22,7 @@ std::optional<std::vector<Index>> pads_of(Matcher const& matcher, Node const& no
   if (node.op != "Conv" || text(node, "auto_pad", "NOTSET") != "NOTSET") return {};
   auto pads = matcher.integers(node, "pads", node.inputs.size());
   if (pads.empty()) pads.assign(2 * axes, 0);
-  auto const possible = [](Index places) { return places >= 0 && places <= most; };
+  auto const possible = [](Index places) { return places >= 0 && places <= most_padded; };
   return pads.size() == 2 * axes && std::ranges::all_of(pads, possible) ? std::optional{pads} : std::nullopt;
 }
 
@@ -40,7 +40,8 @@ bool take_pad(Matcher& matcher, Node& node) {
     Index const axis = axes[i] < 0 ? axes[i] + static_cast<Index>(rank) : axes[i];
     Index const before = added[i], after = added[axes.size() + i];
     if (before == 0 && after == 0) continue;
-    if (axis < 2 || axis >= static_cast<Index>(rank) || before < 0 || after < 0 || std::max(before, after) > most)
+    if (axis < 2 || axis >= static_cast<Index>(rank) || before < 0 || after < 0 ||
+        std::max(before, after) > most_padded)
       return false;
     (*pads)[static_cast<std::size_t>(axis - 2)] += before;
     (*pads)[static_cast<std::size_t>(axis - 2) + rank - 2] += after;
@@ -57,8 +58,9 @@ bool take_cut(Matcher& matcher, Node& node) {
   auto const pads = pads_of(matcher, *conv, axes.size() - 2);
   auto const starts = matcher.integers(node, "starts", 1), ends = matcher.integers(node, "ends", 2),
              along = matcher.integers(node, "axes", 3), steps = matcher.integers(node, "steps", 4);
-  if (!pads || starts != std::vector<Index>{0} || ends.size() != 1 || std::abs(static_cast<double>(ends[0])) > most ||
-      along.size() != 1 || (!steps.empty() && steps != std::vector<Index>{1}))
+  if (!pads || starts != std::vector<Index>{0} || ends.size() != 1 ||
+      std::abs(static_cast<double>(ends[0])) > most_padded || along.size() != 1 ||
+      (!steps.empty() && steps != std::vector<Index>{1}))
     return false;
   auto const rank = static_cast<Index>(axes.size());
   Index const axis = along[0] < 0 ? along[0] + rank : along[0];

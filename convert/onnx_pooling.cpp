@@ -56,15 +56,16 @@ void global(Call& call, bool largest) {
 void global_average(Call& call) { global(call, false); }
 void global_max(Call& call) { global(call, true); }
 
-constexpr std::array rows{
-    Operator{"MaxPool", max_pool, nullptr, "`pooling`; without dilation"},
-    Operator{"AveragePool", average_pool, nullptr, "`pooling`; without dilation"},
-    Operator{"GlobalAveragePool", global_average, nullptr, "`globalAveragePooling`"},
-    Operator{"GlobalMaxPool", global_max, nullptr, "`reduce`"},
-};
-
 }  // namespace
 
-std::span<Operator const> pooling_operators() { return rows; }
+std::span<Operator const> pooling_operators() {
+  static constexpr std::array rows{
+      Operator{"MaxPool", max_pool, nullptr, "`pooling`; without dilation"},
+      Operator{"AveragePool", average_pool, nullptr, "`pooling`; without dilation"},
+      Operator{"GlobalAveragePool", global_average, nullptr, "`globalAveragePooling`"},
+      Operator{"GlobalMaxPool", global_max, nullptr, "`reduce`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

@@ -170,15 +170,16 @@ void lstm(Call& call) { recurrent(call, RnnType::lstm); }
 void gru(Call& call) { recurrent(call, RnnType::gru); }
 void rnn(Call& call) { recurrent(call, RnnType::tanh); }
 
-constexpr std::array rows{
-    Operator{"LSTM", lstm, nullptr,
-             "`rnn`; forward or in both directions, with sequence_lens, initial and last states"},
-    Operator{"GRU", gru, nullptr, "`rnn`, with or without linear_before_reset; otherwise as LSTM"},
-    Operator{"RNN", rnn, nullptr, "`rnn` with Tanh or Relu, otherwise as LSTM"},
-};
-
 }  // namespace
 
-std::span<Operator const> recurrent_operators() { return rows; }
+std::span<Operator const> recurrent_operators() {
+  static constexpr std::array rows{
+      Operator{"LSTM", lstm, nullptr,
+               "`rnn`; forward or in both directions, with sequence_lens, initial and last states"},
+      Operator{"GRU", gru, nullptr, "`rnn`, with or without linear_before_reset; otherwise as LSTM"},
+      Operator{"RNN", rnn, nullptr, "`rnn` with Tanh or Relu, otherwise as LSTM"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

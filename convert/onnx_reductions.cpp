@@ -220,24 +220,25 @@ void softmax(Call& call, bool logarithm) {
 void plain_softmax(Call& call) { softmax(call, false); }
 void log_softmax(Call& call) { softmax(call, true); }
 
-constexpr std::array rows{
-    Operator{"ReduceMean", plain<ReduceOperation::mean>, fold_plain<ReduceOperation::mean>,
-             "`reduce` or `globalAveragePooling`"},
-    Operator{"ReduceSum", plain<ReduceOperation::sum>, fold_plain<ReduceOperation::sum>, "`reduce`"},
-    Operator{"ReduceMax", plain<ReduceOperation::max>, fold_plain<ReduceOperation::max>, "`reduce`"},
-    Operator{"ReduceMin", plain<ReduceOperation::min>, fold_plain<ReduceOperation::min>, "`reduce`"},
-    Operator{"ReduceProd", plain<ReduceOperation::prod>, fold_plain<ReduceOperation::prod>, "`reduce`"},
-    Operator{"ReduceL1", absolute_sum, fold_absolute_sum, "`power`, `max`, `reduce`"},
-    Operator{"ReduceL2", norm, fold_norm, "`power`, `reduce`, `power`"},
-    Operator{"ReduceSumSquare", sum_of_squares, fold_sum_of_squares, "`power`, `reduce`"},
-    Operator{"ArgMax", arg_max, nullptr, "`argmax`"},
-    Operator{"TopK", top_k, nullptr, "`topK`; the values, not their places"},
-    Operator{"Softmax", plain_softmax, nullptr, "`softmax` or `softmaxOver`"},
-    Operator{"LogSoftmax", log_softmax, nullptr, "`logSoftmax` or `softmaxOver`"},
-};
-
 }  // namespace
 
-std::span<Operator const> reduction_operators() { return rows; }
+std::span<Operator const> reduction_operators() {
+  static constexpr std::array rows{
+      Operator{"ReduceMean", plain<ReduceOperation::mean>, fold_plain<ReduceOperation::mean>,
+               "`reduce` or `globalAveragePooling`"},
+      Operator{"ReduceSum", plain<ReduceOperation::sum>, fold_plain<ReduceOperation::sum>, "`reduce`"},
+      Operator{"ReduceMax", plain<ReduceOperation::max>, fold_plain<ReduceOperation::max>, "`reduce`"},
+      Operator{"ReduceMin", plain<ReduceOperation::min>, fold_plain<ReduceOperation::min>, "`reduce`"},
+      Operator{"ReduceProd", plain<ReduceOperation::prod>, fold_plain<ReduceOperation::prod>, "`reduce`"},
+      Operator{"ReduceL1", absolute_sum, fold_absolute_sum, "`power`, `max`, `reduce`"},
+      Operator{"ReduceL2", norm, fold_norm, "`power`, `reduce`, `power`"},
+      Operator{"ReduceSumSquare", sum_of_squares, fold_sum_of_squares, "`power`, `reduce`"},
+      Operator{"ArgMax", arg_max, nullptr, "`argmax`"},
+      Operator{"TopK", top_k, nullptr, "`topK`; the values, not their places"},
+      Operator{"Softmax", plain_softmax, nullptr, "`softmax` or `softmaxOver`"},
+      Operator{"LogSoftmax", log_softmax, nullptr, "`logSoftmax` or `softmaxOver`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

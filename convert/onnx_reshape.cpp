@@ -145,13 +145,14 @@ void flatten(Call& call) {
   call.set(viewed(call.network, x, {parts[0], parts[1]}));
 }
 
-constexpr std::array rows{
-    Operator{"Reshape", reshape, fold_reshape, "`reshape`; the samples stay together"},
-    Operator{"Flatten", flatten, nullptr, "`reshape`"},
-};
-
 }  // namespace
 
-std::span<Operator const> reshape_operators() { return rows; }
+std::span<Operator const> reshape_operators() {
+  static constexpr std::array rows{
+      Operator{"Reshape", reshape, fold_reshape, "`reshape`; the samples stay together"},
+      Operator{"Flatten", flatten, nullptr, "`reshape`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

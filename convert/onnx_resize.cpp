@@ -75,13 +75,14 @@ void upsample(Call& call) {
   resize_to(call, x, target(call, x, 1), false);
 }
 
-constexpr std::array rows{
-    Operator{"Resize", resize, nullptr, "`resize`; linear with half_pixel, nearest with asymmetric and floor"},
-    Operator{"Upsample", upsample, nullptr, "`resize`; nearest"},
-};
-
 }  // namespace
 
-std::span<Operator const> resize_operators() { return rows; }
+std::span<Operator const> resize_operators() {
+  static constexpr std::array rows{
+      Operator{"Resize", resize, nullptr, "`resize`; linear with half_pixel, nearest with asymmetric and floor"},
+      Operator{"Upsample", upsample, nullptr, "`resize`; nearest"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

@@ -115,17 +115,18 @@ void blocks(Call& call, bool to_depth) {
 void depth_to_space(Call& call) { blocks(call, false); }
 void space_to_depth(Call& call) { blocks(call, true); }
 
-constexpr std::array rows{
-    Operator{"Shape", shape, fold_shape, "a constant"},
-    Operator{"Size", size, fold_size, "a constant"},
-    Operator{"Expand", expand, fold_expand, "`expand`"},
-    Operator{"Tile", tile, nullptr, "`expand`"},
-    Operator{"DepthToSpace", depth_to_space, nullptr, "`reshape`, `permute`"},
-    Operator{"SpaceToDepth", space_to_depth, nullptr, "`reshape`, `permute`"},
-};
-
 }  // namespace
 
-std::span<Operator const> shape_operators() { return rows; }
+std::span<Operator const> shape_operators() {
+  static constexpr std::array rows{
+      Operator{"Shape", shape, fold_shape, "a constant"},
+      Operator{"Size", size, fold_size, "a constant"},
+      Operator{"Expand", expand, fold_expand, "`expand`"},
+      Operator{"Tile", tile, nullptr, "`expand`"},
+      Operator{"DepthToSpace", depth_to_space, nullptr, "`reshape`, `permute`"},
+      Operator{"SpaceToDepth", space_to_depth, nullptr, "`reshape`, `permute`"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

@@ -189,14 +189,15 @@ void pad(Call& call) {
   call.set(x);
 }
 
-constexpr std::array rows{
-    Operator{"Slice", slice, fold_slice, "`slice`, or `gather` with steps other than 1"},
-    Operator{"Split", split, nullptr, "`slice`"},
-    Operator{"Pad", pad, nullptr, "`pad`, or part of a convolution; constant, reflect and edge"},
-};
-
 }  // namespace
 
-std::span<Operator const> slice_operators() { return rows; }
+std::span<Operator const> slice_operators() {
+  static constexpr std::array rows{
+      Operator{"Slice", slice, fold_slice, "`slice`, or `gather` with steps other than 1"},
+      Operator{"Split", split, nullptr, "`slice`"},
+      Operator{"Pad", pad, nullptr, "`pad`, or part of a convolution; constant, reflect and edge"},
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx

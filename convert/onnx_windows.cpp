@@ -6,7 +6,7 @@
 namespace coldpress::convert::onnx {
 namespace {
 
-constexpr Index most = Index{1} << 30;  // of a number of a window
+constexpr Index most_in_window = Index{1} << 30;  // of a number of a window
 
 std::vector<Index> numbers(Call const& call, char const* attribute, std::size_t axes, Index otherwise, Index least) {
   auto all = call.integers(attribute);
@@ -15,7 +15,7 @@ std::vector<Index> numbers(Call const& call, char const* attribute, std::size_t 
     refuse(std::string{attribute} + " has " + std::to_string(all.size()) + " numbers for " + std::to_string(axes) +
            " axes");
   for (Index const each : all) {
-    if (each < least || each > most)
+    if (each < least || each > most_in_window)
       refuse(std::string{attribute} + " has the impossible number " + std::to_string(each));
   }
   return all;
@@ -32,7 +32,7 @@ Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter) 
   if (x.rank() < 3 || x.rank() > 5 || (x.samples_axis() != 0 && x.samples_axis() != -1) || x.axis(0).extent() != 1)
     refuse("its input is " + described(x.axes) + ", and not [samples, channels, ...] with 1 to 3 more axes");
   for (int a = 2; a < x.rank(); ++a)
-    if (x.extent(a) > most) refuse("its input has an axis of " + std::to_string(x.extent(a)) + " places");
+    if (x.extent(a) > most_in_window) refuse("its input has an axis of " + std::to_string(x.extent(a)) + " places");
   auto const axes = static_cast<std::size_t>(x.rank() - 2);
   Windows w;
   w.filter = filter.empty() ? numbers(call, "kernel_shape", axes, 0, 1) : std::move(filter);
@@ -46,7 +46,7 @@ Windows windows_of(Call const& call, Value const& x, std::vector<Index> filter) 
   for (std::size_t a = 0; a < axes; ++a) {
     if (automatic != "NOTSET") pads[a] = pads[axes + a] = 0;
     if (automatic.starts_with("SAME")) {
-      if (w.filter[a] > most / w.dilation[a]) refuse("its window is too large");
+      if (w.filter[a] > most_in_window / w.dilation[a]) refuse("its window is too large");
       auto const same = make_same_axis(x.extent(static_cast<int>(a) + 2), w.filter[a], w.stride[a], w.dilation[a]);
       pads[a] = same.padding, pads[axes + a] = same.padding_after();
       if (automatic == "SAME_LOWER") std::swap(pads[a], pads[axes + a]);

@@ -121,7 +121,7 @@ class Export {
     return true;
   }
   void add_layer(int number) {
-    Node const& node = graph_.nodes[at(number)];
+    coldpress::Node const& node = graph_.nodes[at(number)];
     GraphLayer const& layer = graph_.layers[at(number)];
     LayerWriter::Layer all{
         .name = graph_.names[at(number)], .inputs = {}, .integers = {}, .shapes = {}, .out = node.shape, .weights = {}};

@@ -95,34 +95,35 @@ Name dropout(LayerWriter& w, Dropout const& layer) {
 }
 Name random_mask(LayerWriter& w, RandomMask const&) { return w.x(); }
 
-constexpr std::array rows{
-    exporter<ReLU, relu>("Relu"),
-    exporter<TanH, tanh>("Tanh"),
-    exporter<Sigmoid, sigmoid>("Sigmoid"),
-    exporter<Exponential, exponential>("Exp"),
-    exporter<Softsign, softsign>("Softsign"),
-    exporter<Mish, mish>("Mish"),
-    exporter<HardSwish, hard_swish>("HardSwish"),
-    exporter<SiLU, silu>("Sigmoid, Mul"),
-    exporter<GELU, plain_gelu>("Gelu"),
-    exporter<ELU, elu>("Elu"),
-    exporter<LeakyReLU, leaky_relu>("LeakyRelu"),
-    exporter<HardSigmoid, hard_sigmoid>("HardSigmoid"),
-    exporter<Softplus, softplus>("Softplus, with Mul and Div for another beta than 1"),
-    exporter<LogSigmoid, log_sigmoid>("Neg, Softplus, Neg"),
-    exporter<Clip, clip>("Clip"),
-    exporter<HardTanh, hard_tanh>("Clip"),
-    exporter<Threshold, threshold>("Clip"),
-    exporter<LeakyHardTanh, leaky_hard_tanh>("Clip, and for each slope Max or Min, Mul and Add"),
-    exporter<Power, power>("Mul, Add, and Pow, Sqrt or Reciprocal, as far as they change anything"),
-    exporter<PReLU, prelu>("PRelu"),
-    exporter<Glu, glu>("Split, the gate's operators, Mul"),
-    exporter<Dropout, dropout>("Dropout, which passes everything on in inference"),
-    exporter<RandomMask, random_mask>("Identity, as in inference"),
-};
-
 }  // namespace
 
-std::span<Exporter const> activation_exporters() { return rows; }
+std::span<Exporter const> activation_exporters() {
+  static constexpr std::array rows{
+      exporter<ReLU, relu>("Relu"),
+      exporter<TanH, tanh>("Tanh"),
+      exporter<Sigmoid, sigmoid>("Sigmoid"),
+      exporter<Exponential, exponential>("Exp"),
+      exporter<Softsign, softsign>("Softsign"),
+      exporter<Mish, mish>("Mish"),
+      exporter<HardSwish, hard_swish>("HardSwish"),
+      exporter<SiLU, silu>("Sigmoid, Mul"),
+      exporter<GELU, plain_gelu>("Gelu"),
+      exporter<ELU, elu>("Elu"),
+      exporter<LeakyReLU, leaky_relu>("LeakyRelu"),
+      exporter<HardSigmoid, hard_sigmoid>("HardSigmoid"),
+      exporter<Softplus, softplus>("Softplus, with Mul and Div for another beta than 1"),
+      exporter<LogSigmoid, log_sigmoid>("Neg, Softplus, Neg"),
+      exporter<Clip, clip>("Clip"),
+      exporter<HardTanh, hard_tanh>("Clip"),
+      exporter<Threshold, threshold>("Clip"),
+      exporter<LeakyHardTanh, leaky_hard_tanh>("Clip, and for each slope Max or Min, Mul and Add"),
+      exporter<Power, power>("Mul, Add, and Pow, Sqrt or Reciprocal, as far as they change anything"),
+      exporter<PReLU, prelu>("PRelu"),
+      exporter<Glu, glu>("Split, the gate's operators, Mul"),
+      exporter<Dropout, dropout>("Dropout, which passes everything on in inference"),
+      exporter<RandomMask, random_mask>("Identity, as in inference"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

@@ -98,14 +98,15 @@ class Attention {
 
 Name attention(LayerWriter& w, ScaledDotProductAttention const& layer) { return Attention{w, layer}.write(); }
 
-constexpr std::array rows{
-    exporter<ScaledDotProductAttention, attention>(
-        "Reshape, Transpose, MatMul, Mul, Add of masks, Softmax, MatMul; Split, Expand of shared heads, and Less and "
-        "Where for numbers of keys"),
-};
-
 }  // namespace
 
-std::span<Exporter const> attention_exporters() { return rows; }
+std::span<Exporter const> attention_exporters() {
+  static constexpr std::array rows{
+      exporter<ScaledDotProductAttention, attention>(
+          "Reshape, Transpose, MatMul, Mul, Add of masks, Softmax, MatMul; Split, Expand of shared heads, and Less and "
+          "Where for numbers of keys"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

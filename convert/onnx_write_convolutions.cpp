@@ -55,13 +55,14 @@ Name convolution_transpose(LayerWriter& w, ConvolutionTranspose const& layer) {
   return convolved(w, "ConvTranspose", layer.has_bias, attributes);
 }
 
-constexpr std::array rows{
-    exporter<Convolution, convolution>("Conv, of a sequence between two of Transpose"),
-    exporter<ConvolutionTranspose, convolution_transpose>("ConvTranspose, of a sequence between two of Transpose"),
-};
-
 }  // namespace
 
-std::span<Exporter const> convolution_exporters() { return rows; }
+std::span<Exporter const> convolution_exporters() {
+  static constexpr std::array rows{
+      exporter<Convolution, convolution>("Conv, of a sequence between two of Transpose"),
+      exporter<ConvolutionTranspose, convolution_transpose>("ConvTranspose, of a sequence between two of Transpose"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

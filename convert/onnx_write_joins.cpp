@@ -20,19 +20,20 @@ Name concat(LayerWriter& w, Concat const& layer) {
   return w.add("Concat", inputs, {{"axis", w.axis(layer.axis)}});
 }
 
-constexpr std::array rows{
-    exporter<Add, add>("Add"),
-    exporter<Subtract, subtract>("Sub"),
-    exporter<Multiply, multiply>("Mul"),
-    exporter<Divide, divide>("Div"),
-    exporter<Max, max>("Max"),
-    exporter<Min, min>("Min"),
-    exporter<Where, where>("Cast, Where"),
-    exporter<Concat, concat>("Concat"),
-};
-
 }  // namespace
 
-std::span<Exporter const> join_exporters() { return rows; }
+std::span<Exporter const> join_exporters() {
+  static constexpr std::array rows{
+      exporter<Add, add>("Add"),
+      exporter<Subtract, subtract>("Sub"),
+      exporter<Multiply, multiply>("Mul"),
+      exporter<Divide, divide>("Div"),
+      exporter<Max, max>("Max"),
+      exporter<Min, min>("Min"),
+      exporter<Where, where>("Cast, Where"),
+      exporter<Concat, concat>("Concat"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

@@ -23,14 +23,15 @@ Name product(LayerWriter& w, MatMul const& layer) {
   return layer.scale == 1 ? all : w.add("Mul", {all, w.number(layer.scale, "scale")});
 }
 
-constexpr std::array rows{
-    exporter<Linear, linear>("Gemm; along the last axis MatMul and Add"),
-    exporter<TiedLinear, tied_linear>("Gemm, with the weight of the other layer"),
-    exporter<MatMul, product>("MatMul, with Transpose and Mul"),
-};
-
 }  // namespace
 
-std::span<Exporter const> matrix_exporters() { return rows; }
+std::span<Exporter const> matrix_exporters() {
+  static constexpr std::array rows{
+      exporter<Linear, linear>("Gemm; along the last axis MatMul and Add"),
+      exporter<TiedLinear, tied_linear>("Gemm, with the weight of the other layer"),
+      exporter<MatMul, product>("MatMul, with Transpose and Mul"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

@@ -42,19 +42,20 @@ Name rms_normalization(LayerWriter& w, RMSNormalization const& layer) {
   return w.add("Mul", {w.add("Div", {w.x(), root}), w.weight(0)});
 }
 
-constexpr std::array rows{
-    exporter<Softmax, softmax>("Softmax, of several axes between Flatten and Reshape"),
-    exporter<LogSoftmax, log_softmax>("LogSoftmax, of several axes between Flatten and Reshape"),
-    exporter<SoftmaxOver, softmax_over>("Softmax or LogSoftmax"),
-    exporter<BatchNormalization, batch_normalization>(
-        "BatchNormalization, along another axis than the first between two of Transpose"),
-    exporter<LayerNormalization, layer_normalization>("LayerNormalization"),
-    exporter<GroupNormalization, group_normalization>("GroupNormalization"),
-    exporter<RMSNormalization, rms_normalization>("Mul, ReduceMean, Add, Sqrt, Div, Mul"),
-};
-
 }  // namespace
 
-std::span<Exporter const> normalization_exporters() { return rows; }
+std::span<Exporter const> normalization_exporters() {
+  static constexpr std::array rows{
+      exporter<Softmax, softmax>("Softmax, of several axes between Flatten and Reshape"),
+      exporter<LogSoftmax, log_softmax>("LogSoftmax, of several axes between Flatten and Reshape"),
+      exporter<SoftmaxOver, softmax_over>("Softmax or LogSoftmax"),
+      exporter<BatchNormalization, batch_normalization>(
+          "BatchNormalization, along another axis than the first between two of Transpose"),
+      exporter<LayerNormalization, layer_normalization>("LayerNormalization"),
+      exporter<GroupNormalization, group_normalization>("GroupNormalization"),
+      exporter<RMSNormalization, rms_normalization>("Mul, ReduceMean, Add, Sqrt, Div, Mul"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

@@ -74,18 +74,19 @@ Name reduce(LayerWriter& w, Reduce const& layer) {
                {{"keepdims", Index{w.rank() == 1}}});
 }
 
-constexpr std::array rows{
-    exporter<Pooling, pooling>("MaxPool or AveragePool"),
-    exporter<ChannelPooling, channel_pooling>("MaxPool or AveragePool between two of Reshape"),
-    exporter<LRN, lrn>(
-        "LRN; Mul, AveragePool, Mul, Add, Pow and Div within channels, for an even size, and for samples "
-        "that are no images"),
-    exporter<GlobalAveragePooling, global_average_pooling>("ReduceMean"),
-    exporter<Reduce, reduce>("ReduceSum, ReduceMean, ReduceMax, ReduceMin or ReduceProd"),
-};
-
 }  // namespace
 
-std::span<Exporter const> pooling_exporters() { return rows; }
+std::span<Exporter const> pooling_exporters() {
+  static constexpr std::array rows{
+      exporter<Pooling, pooling>("MaxPool or AveragePool"),
+      exporter<ChannelPooling, channel_pooling>("MaxPool or AveragePool between two of Reshape"),
+      exporter<LRN, lrn>(
+          "LRN; Mul, AveragePool, Mul, Add, Pow and Div within channels, for an even size, and for samples "
+          "that are no images"),
+      exporter<GlobalAveragePooling, global_average_pooling>("ReduceMean"),
+      exporter<Reduce, reduce>("ReduceSum, ReduceMean, ReduceMax, ReduceMin or ReduceProd"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

@@ -65,14 +65,15 @@ Name rotary_positions(LayerWriter& w, RotaryPositions const& layer) {
   return w.add("Add", {w.add("Mul", {w.x(), cosines}), w.add("Mul", {partner, sines})});
 }
 
-constexpr std::array rows{
-    exporter<LearnedPositions, learned_positions>("Add, with Slice for fewer steps than the table has"),
-    exporter<SinusoidalPositions, sinusoidal_positions>("Add"),
-    exporter<RotaryPositions, rotary_positions>("Mul, Gather, Mul, Add"),
-};
-
 }  // namespace
 
-std::span<Exporter const> position_exporters() { return rows; }
+std::span<Exporter const> position_exporters() {
+  static constexpr std::array rows{
+      exporter<LearnedPositions, learned_positions>("Add, with Slice for fewer steps than the table has"),
+      exporter<SinusoidalPositions, sinusoidal_positions>("Add"),
+      exporter<RotaryPositions, rotary_positions>("Mul, Gather, Mul, Add"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

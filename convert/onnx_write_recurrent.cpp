@@ -139,14 +139,15 @@ class Recurrent {
 
 Name recurrent(LayerWriter& w, Rnn const& rnn) { return Recurrent{w, rnn}.write(); }
 
-constexpr std::array rows{
-    exporter<Rnn, recurrent>(
-        "LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape; Clip and Cast of numbers of steps, "
-        "Slice of initial states"),
-};
-
 }  // namespace
 
-std::span<Exporter const> recurrent_exporters() { return rows; }
+std::span<Exporter const> recurrent_exporters() {
+  static constexpr std::array rows{
+      exporter<Rnn, recurrent>(
+          "LSTM, GRU or RNN for each layer, with Transpose, Squeeze and Reshape; Clip and Cast of numbers of steps, "
+          "Slice of initial states"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

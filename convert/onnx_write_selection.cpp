@@ -34,19 +34,20 @@ Name random_normal(LayerWriter&, RandomNormal const&) {
   refuse("it draws numbers by the place of a sample in the minibatch, and no operator of ONNX draws the same ones");
 }
 
-constexpr std::array rows{
-    exporter<Argmax, argmax>("ArgMax, Cast"),
-    exporter<TopK, top_k>("TopK"),
-    exporter<Onehot, onehot>("Squeeze, OneHot, with Cast to whole numbers", true),
-    exporter<Embedding, embedding>("Gather, with Cast to whole numbers", true),
-    exporter<Gather, gather>(
-        "Reshape and GatherND, along another axis than the first between two of Transpose, with Cast to whole numbers",
-        true),
-    exporter<RandomNormal, random_normal>("none: it is refused"),
-};
-
 }  // namespace
 
-std::span<Exporter const> selection_exporters() { return rows; }
+std::span<Exporter const> selection_exporters() {
+  static constexpr std::array rows{
+      exporter<Argmax, argmax>("ArgMax, Cast"),
+      exporter<TopK, top_k>("TopK"),
+      exporter<Onehot, onehot>("Squeeze, OneHot, with Cast to whole numbers", true),
+      exporter<Embedding, embedding>("Gather, with Cast to whole numbers", true),
+      exporter<Gather, gather>("Reshape and GatherND, along another axis than the first between two of Transpose, with "
+                               "Cast to whole numbers",
+                               true),
+      exporter<RandomNormal, random_normal>("none: it is refused"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

@@ -79,22 +79,23 @@ Name resize(LayerWriter& w, Resize const& layer) {
   return sequence ? w.reshape(x, w.out()) : x;
 }
 
-constexpr std::array rows{
-    exporter<Identity, identity>("Identity"),
-    exporter<Split, split>("Identity"),
-    exporter<Reshape, reshape>("Reshape"),
-    exporter<Flatten, flatten>("Flatten"),
-    exporter<Permute, permute>("Transpose"),
-    exporter<Expand, expand>("Expand, with Reshape for new axes"),
-    exporter<Slice, slice>("Slice"),
-    exporter<Crop, crop>("Slice, of the middle as in inference"),
-    exporter<Pad, pad>("Pad"),
-    exporter<Resize, resize>(
-        "Resize, of a sequence between two of Reshape; the nearest value by Gather if the factor is no whole number"),
-};
-
 }  // namespace
 
-std::span<Exporter const> shape_exporters() { return rows; }
+std::span<Exporter const> shape_exporters() {
+  static constexpr std::array rows{
+      exporter<Identity, identity>("Identity"),
+      exporter<Split, split>("Identity"),
+      exporter<Reshape, reshape>("Reshape"),
+      exporter<Flatten, flatten>("Flatten"),
+      exporter<Permute, permute>("Transpose"),
+      exporter<Expand, expand>("Expand, with Reshape for new axes"),
+      exporter<Slice, slice>("Slice"),
+      exporter<Crop, crop>("Slice, of the middle as in inference"),
+      exporter<Pad, pad>("Pad"),
+      exporter<Resize, resize>(
+          "Resize, of a sequence between two of Reshape; the nearest value by Gather if the factor is no whole number"),
+  };
+  return rows;
+}
 
 }  // namespace coldpress::convert::onnx_out

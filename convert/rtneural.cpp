@@ -12,7 +12,6 @@ namespace coldpress::convert {
 namespace {
 
 using json::Json, json::Node;
-using keras::numbers;
 
 constexpr Index max_features = 1 << 16, max_taps = 1 << 20, max_layers = 1024;
 
@@ -36,9 +35,9 @@ Index features_of(Node const& shape) {
 }
 
 /// The network as far as it has been read.
-class Reader {
+class RTNeuralReader {
  public:
-  explicit Reader(Index features) : features_(features) {}
+  explicit RTNeuralReader(Index features) : features_(features) {}
 
   void read(Node const& layer, std::string const& name) {
     std::string const type = layer["type"].text();
@@ -79,12 +78,12 @@ class Reader {
   }
   void set(std::string const& name, std::vector<float> values) { weights_.emplace(name, std::move(values)); }
   void bias(std::string const& name, Node const& weights, Index outputs) {
-    if (weights.size() > 1) set(name + "-0-bias", numbers(weights[1], {outputs}).values);
+    if (weights.size() > 1) set(name + "-0-bias", keras::numbers(weights[1], {outputs}).values);
   }
 
   void dense(std::string const& name, Node const& weights, Index outputs) {
     check_count(weights, 1, 2);
-    set(name + "-0", keras::outputs_first(numbers(weights[0], {features_, outputs})));
+    set(name + "-0", keras::outputs_first(keras::numbers(weights[0], {features_, outputs})));
     bias(name, weights, outputs);
     layers_.add_layer({name, Linear{.output_size = outputs, .has_bias = weights.size() > 1, .last_axis = true}});
   }
@@ -108,7 +107,7 @@ class Reader {
               .dilation = last_integer(layer["dilation"], max_taps),
               .groups = groups,
               .has_bias = weights.size() > 1});
-    set(name + "-0", keras::outputs_first(numbers(weights[0], {taps, features_ / groups, outputs})));
+    set(name + "-0", keras::outputs_first(keras::numbers(weights[0], {taps, features_ / groups, outputs})));
     bias(name, weights, outputs);
   }
   void conv2d(Node const& layer, std::string const& name, Node const& weights, Index outputs) {
@@ -133,20 +132,21 @@ class Reader {
     convolve(
         layer, name,
         {.num_output = outputs, .filter_shape = c.taps, .dilation = size("dilation"), .has_bias = weights.size() > 1});
-    set(name + "-0", c.of_sequence(numbers(weights[0], {c.taps, c.width, c.channels, c.outputs})));
-    if (weights.size() > 1) set(name + "-0-bias", repeated(numbers(weights[1], {c.outputs}).values, outputs));
+    set(name + "-0", c.of_sequence(keras::numbers(weights[0], {c.taps, c.width, c.channels, c.outputs})));
+    if (weights.size() > 1) set(name + "-0-bias", repeated(keras::numbers(weights[1], {c.outputs}).values, outputs));
   }
 
   void recurrent(std::string const& name, RnnType type, Node const& weights, Index outputs) {
     check_count(weights, 2, 3);
     Index const columns = gates_of(type) * outputs;
-    keras::Recurrent one{numbers(weights[0], {features_, columns}), numbers(weights[1], {outputs, columns})};
+    keras::Recurrent one{keras::numbers(weights[0], {features_, columns}),
+                         keras::numbers(weights[1], {outputs, columns})};
     Rnn layer{.hidden_size = outputs, .rnn_type = type};
     if (weights.size() > 2) {
       Node const bias = weights[2];
       // The file does not say reset_after, but the biases of a GRU without it are one list.
       layer.reset_after = type != RnnType::gru || bias.size() == 0 || bias[0].is_list();
-      one.bias = numbers(bias, keras::bias_shape(type, layer.reset_after, outputs));
+      one.bias = keras::numbers(bias, keras::bias_shape(type, layer.reset_after, outputs));
     }
     set(name + "-0", keras::packed(type, {&one, 1}));
     layers_.add_layer({name, layer});
@@ -157,7 +157,7 @@ class Reader {
     Node const slopes = weights[0];  // {1, features}, or one for all of them
     if (slopes.size() != 1) slopes.expected("a list of 1");
     Index const count = slopes[0].size() == 1 ? 1 : features_;
-    set(name + "-0", numbers(slopes, {1, count}).values);
+    set(name + "-0", keras::numbers(slopes, {1, count}).values);
     layers_.add_layer({name, PReLU{.num_parameters = count, .axis = -1}});
   }
 
@@ -173,7 +173,7 @@ class Reader {
     std::size_t const first = suffixes.size() - weights.size();
     for (std::size_t i = 0; i < suffixes.size(); ++i) {
       auto values = i < first ? std::vector<float>(static_cast<std::size_t>(channels), i == 0 ? 1.0f : 0.0f)
-                              : numbers(weights[i - first], {channels}).values;
+                              : keras::numbers(weights[i - first], {channels}).values;
       set(name + suffixes[i], repeated(values, features_));
     }
     float const epsilon = layer.number("epsilon", 1e-3f);
@@ -239,7 +239,7 @@ persist::Model read_rtneural(std::string const& path, RtneuralOptions const& opt
     Index const features = features_of(file["in_shape"]);
     if (layers.size() < 1 || layers.size() > max_layers) layers.expected("a list of 1 to " + json::grouped(max_layers));
     check_types(layers);
-    Reader reader{features};
+    RTNeuralReader reader{features};
     for (std::size_t i = 0; i < layers.size(); ++i) reader.read(layers[i], "layer" + std::to_string(i));
     return reader.model(options.input, features);
   });

@@ -15,7 +15,6 @@ namespace coldpress::convert {
 namespace {
 
 using persist::printable;
-using torch::Place;
 using Weight = dynamic::Executable::Weight;
 
 /// The layers of a config by name.
@@ -30,9 +29,9 @@ Layers layers_of(dynamic::LayerConfig const& config) {
 
 /// One weight of one layer, and where its values are in PyTorch's modules.
 struct Use {
-  std::string layer, name;         // the weight's name, which begins with the layer's
-  std::size_t weight = 0;          // its number
-  std::vector<Place> places = {};  // none if PyTorch does not have it
+  std::string layer, name;                // the weight's name, which begins with the layer's
+  std::size_t weight = 0;                 // its number
+  std::vector<torch::Place> places = {};  // none if PyTorch does not have it
 
   std::string suffix() const { return name.substr(layer.size()); }
 };
@@ -63,13 +62,13 @@ bool projects_for_attention(std::string_view name, Layers const& layers) {
   });
 }
 
-std::string name_of(Use const& use, Place const& place, Layers const& layers) {
+std::string name_of(Use const& use, torch::Place const& place, Layers const& layers) {
   return use.layer + (projects_for_attention(use.layer, layers) ? "_" : ".") + place.parameter;
 }
 
 struct Target {
   Use const* use;
-  Place const* place;  // null: a tensor with our own name and layout
+  torch::Place const* place;  // null: a tensor with our own name and layout
 };
 using Targets = std::map<std::string, Target, std::less<>>;
 
@@ -77,11 +76,12 @@ using Targets = std::map<std::string, Target, std::less<>>;
 Targets targets_of(std::vector<Use> const& uses) {
   Targets targets;
   for (Use const& use : uses) {
-    for (Place const& place : use.places) targets.emplace(use.layer + "." + place.parameter, Target{&use, &place});
+    for (torch::Place const& place : use.places)
+      targets.emplace(use.layer + "." + place.parameter, Target{&use, &place});
   }
   for (Use const& use : uses) {
     targets.emplace(use.name, Target{&use, nullptr});
-    for (Place const& place : use.places) {
+    for (torch::Place const& place : use.places) {
       targets.emplace(use.layer + "_" + place.parameter, Target{&use, &place});
       if (place.parameter == "weight") targets.emplace(use.layer, Target{&use, &place});
     }
@@ -89,7 +89,7 @@ Targets targets_of(std::vector<Use> const& uses) {
   return targets;
 }
 
-std::function<void(std::span<float>)> reader_of(Tensor const& tensor, Place const& place) {
+std::function<void(std::span<float>)> reader_of(Tensor const& tensor, torch::Place const& place) {
   if (!place.transposed) return tensor.read;
   return [read = tensor.read, rows = place.shape[0], columns = place.shape[1]](std::span<float> values) {
     read(values);
@@ -98,7 +98,7 @@ std::function<void(std::span<float>)> reader_of(Tensor const& tensor, Place cons
 }
 
 /// A blob for a tensor of a module.
-Blob blob_of(Tensor const& tensor, Use const& use, Place const& place) {
+Blob blob_of(Tensor const& tensor, Use const& use, torch::Place const& place) {
   Blob blob{.layer = use.layer,
             .suffix = place.suffix,
             .origin = tensor.name,
@@ -112,7 +112,7 @@ Blob blob_of(Tensor const& tensor, Use const& use, Place const& place) {
   return blob;
 }
 
-Blob constant(Use const& use, Place const& place, std::string origin, float value) {
+Blob constant(Use const& use, torch::Place const& place, std::string origin, float value) {
   Blob blob = blob_of({.name = origin + ": " + std::to_string(static_cast<int>(value)),
                        .shape = place.shape,
                        .read = [value](std::span<float> values) { std::ranges::fill(values, value); }},
@@ -123,18 +123,19 @@ Blob constant(Use const& use, Place const& place, std::string origin, float valu
 
 /// What a module without some of its tensors means: a normalisation that is not affine, a recurrent layer without
 /// biases. What else is missing of a weight that is there in part is an error.
-void complete(std::vector<Blob>& blobs, std::vector<Use> const& uses, std::set<Place const*> const& found) {
+void complete(std::vector<Blob>& blobs, std::vector<Use> const& uses, std::set<torch::Place const*> const& found) {
   auto const has = [&](std::string const& layer, std::string_view parameter) {
     return std::ranges::any_of(uses, [&](Use const& use) {
-      return use.layer == layer && std::ranges::any_of(use.places, [&](Place const& place) {
+      return use.layer == layer && std::ranges::any_of(use.places, [&](torch::Place const& place) {
                return place.parameter == parameter && found.contains(&place);
              });
     });
   };
   for (Use const& use : uses) {
-    bool const some = std::ranges::any_of(use.places, [&](Place const& place) { return found.contains(&place); });
+    bool const some =
+        std::ranges::any_of(use.places, [&](torch::Place const& place) { return found.contains(&place); });
     bool const normalised = has(use.layer, "running_mean");
-    for (Place const& place : use.places) {
+    for (torch::Place const& place : use.places) {
       if (found.contains(&place)) continue;
       bool const bias = place.parameter.starts_with("bias");
       if (place.whole) {
@@ -177,7 +178,7 @@ Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor>
   Targets const targets = targets_of(uses);
   Renaming ours{options.names, Renaming::to_ours};
   std::vector<Blob> blobs;
-  std::set<Place const*> found;
+  std::set<torch::Place const*> found;
   std::vector<bool> given(weights.size());
   std::vector<std::string> idle, unreadable;  // tensors that are for no weight
   for (Tensor const& tensor : tensors) {
@@ -191,7 +192,7 @@ Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor>
         found.insert(place);
         blobs.push_back(blob_of(tensor, *use, *place));
       } else {
-        for (Place const& one : use->places) found.insert(&one);
+        for (torch::Place const& one : use->places) found.insert(&one);
         blobs.push_back({use->layer, use->suffix(), tensor.name, tensor.shape, tensor.read});
       }
       continue;
@@ -239,7 +240,7 @@ std::vector<persist::NamedTensor> state_dict_of(persist::Model const& model, Nam
       add(*given, persist::extents_of(weights[use.weight].shape), all);
       continue;
     }
-    for (Place const& place : use.places) {
+    for (torch::Place const& place : use.places) {
       auto const part = all.subspan(static_cast<std::size_t>(place.first), static_cast<std::size_t>(place.size()));
       std::string const name = *theirs(name_of(use, place, layers));
       if (place.transposed)

@@ -3,7 +3,7 @@
 # Usage: scripts/install-deps.sh [--with-clang] [--with-arm] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
 #        [--with-chromium] [--with-tensorboard] [--with-python]
 #   --with-clang   also clang 14 and 16 if the distribution has them: the compile-fail tests run on each compiler found,
-#                  and the presets fuzz and ci-hostile need clang 14
+#                  and the presets fuzz and ci-hostile need clang 14; and lld, which links tests sooner than GNU ld
 #   --with-arm     also the compiler for Cortex-M and qemu's boards, for the tests embedded.cortex_m4 and cortex_m7
 #   --with-arm64   also the compiler for 64-bit Arm, and qemu-user to run its programs, for the preset arm64
 #   --with-cuobjdump  also NVIDIA's cuobjdump and nvdisasm, as Python packages in build/cuobjdump: without them,
@@ -32,7 +32,7 @@ tensorboard=0
 python=0
 for argument in "$@"; do
   case "$argument" in
-    --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16) ;;
+    --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16 lld) ;;
     --with-arm) optional+=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm) ;;
     --with-arm64) optional+=(g++-aarch64-linux-gnu qemu-user) ;;
     --with-cuobjdump) cuobjdump=1 ;;

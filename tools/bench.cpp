@@ -19,7 +19,7 @@
 namespace coldpress::command {
 namespace {
 
-struct Options : StreamedModel {
+struct BenchOptions : StreamedModel {
   std::string input;
   Index batch = 0;  // 0: a stream
   double seconds = 2;
@@ -55,7 +55,7 @@ void fill_with_noise(std::span<float> x) {
 }
 
 /// The times of blocks of a stream that is never silent.
-std::vector<double> stream_times(Streamed const& played, Options const& options) {
+std::vector<double> stream_times(Streamed const& played, BenchOptions const& options) {
   dynamic::Stream through = stream_of(played, options);
   constexpr Index blocks = 256;
   std::vector<float> x(static_cast<std::size_t>(played.in() * options.block * blocks));
@@ -76,7 +76,7 @@ std::vector<double> stream_times(Streamed const& played, Options const& options)
   return times_of(options.seconds, true, play);
 }
 
-void bench_stream(Options const& options) {
+void bench_stream(BenchOptions const& options) {
   Streamed const played = open_streamed(options, options.computing.open());
   auto const times =
       with_context([&] { return stream_times(played, options); }, [&](Error& error) { error.in_file(options.model); });
@@ -89,7 +89,7 @@ void bench_stream(Options const& options) {
 }
 
 /// A minibatch for each input: noise, or what the user gives for those that are not the targets of losses.
-std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Options const& options) {
+std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, BenchOptions const& options) {
   std::vector<dynamic::SharedTensor> tensors;
   for (Shape const& shape : network.input_shapes()) {
     auto const& tensor = tensors.emplace_back(std::vector{options.batch, shape.size()});
@@ -116,7 +116,7 @@ std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Opt
   return tensors;
 }
 
-void bench_minibatches(Options const& options) {
+void bench_minibatches(BenchOptions const& options) {
   dynamic::Backend const backend = options.computing.open();
   auto const model = convert::read_network(options.model).model;
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model); },
@@ -135,7 +135,7 @@ void bench_minibatches(Options const& options) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<BenchOptions>();
   auto* const command = app.add_subcommand("bench", "Says how fast a network streams a signal or computes minibatches");
   add_streamed(*command, *options);
   auto* const batch =

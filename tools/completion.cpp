@@ -37,8 +37,8 @@ bool takes_file(CLI::Option const& option) {
   return takes_data(option) || (takes_value(option) && kind(option) == file);
 }
 
-/// The formats of data, with this between them; those that take a list of files, or the others, or both.
-std::string formats(char const* between, bool lists, bool others) {
+/// The format_names of data, with this between them; those that take a list of files, or the others, or both.
+std::string format_names(char const* between, bool lists, bool others) {
   std::string all;
   for (data::SpecHelp const& format : data::spec_help())
     if (format.takes_list ? lists : others) all += (all.empty() ? "" : between) + format.name;
@@ -114,7 +114,8 @@ _coldpress() {
 }
 complete -o default -F _coldpress coldpress
 )",
-              formats("|", true, true).c_str(), formats("|", true, false).c_str(), formats(" ", true, true).c_str());
+              format_names("|", true, true).c_str(), format_names("|", true, false).c_str(),
+              format_names(" ", true, true).c_str());
 }
 
 /// A description in one of zsh's specifications.
@@ -147,7 +148,8 @@ void print_zsh(std::vector<Command> const& commands) {
       "    _files\n"
       "  fi\n"
       "}\n",
-      formats("|", true, false).c_str(), formats("|", false, true).c_str(), formats(" ", true, true).c_str());
+      format_names("|", true, false).c_str(), format_names("|", false, true).c_str(),
+      format_names(" ", true, true).c_str());
   std::puts(
       "_coldpress() {\n"
       "  local command='' i\n"

@@ -20,7 +20,7 @@ namespace {
 
 using namespace train;
 
-struct Options {
+struct EvalOptions {
   std::string model, data, loss;
   Index batch = 64;
   Computing computing;
@@ -40,7 +40,7 @@ Objective found_loss(dynamic::Layer const& network, data::Source const& source) 
   return loss;
 }
 
-void eval(Options const& options) {
+void eval(EvalOptions const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
   auto const raw =
@@ -94,7 +94,7 @@ std::vector<std::string> names(TypeList<Losses...>) {
 }  // namespace
 
 void add_eval(CLI::App& app) {
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<EvalOptions>();
   auto* const command = app.add_subcommand(
       "eval", "Measures a network on data: its loss, its accuracy if the targets are labels, and its speed");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();

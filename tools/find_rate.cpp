@@ -15,7 +15,7 @@
 namespace coldpress::command {
 namespace {
 
-struct Options {
+struct FindRateOptions {
   RunOptions run;
   double from = 1e-7, to = 10;
   Index steps = 100;
@@ -33,7 +33,7 @@ struct Point {
 /// The points of one test, whose rates grow by a constant factor, and how far they got.
 class RangeTest {
  public:
-  explicit RangeTest(Options const& options) : options_(options) {}
+  explicit RangeTest(FindRateOptions const& options) : options_(options) {}
   double next_rate() const {
     double const part = static_cast<double>(points_.size()) / static_cast<double>(options_.steps - 1);
     return options_.from * std::pow(options_.to / options_.from, part);
@@ -99,7 +99,7 @@ class RangeTest {
   /// The losses on each side of the middle of a line.
   std::size_t side() const { return std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10); }
 
-  Options const& options_;
+  FindRateOptions const& options_;
   std::vector<Point> points_;
   double sum_ = 0;
   std::size_t lowest_ = 0;
@@ -150,7 +150,7 @@ void print(RangeTest const& test, double most) {
   std::printf("Suggested: baseLr = %.2g\n", diverges ? std::min(*steepest, *diverges / 10) : *steepest);
 }
 
-void write_report(std::string const& file, RangeTest const& test) {
+void write_curve(std::string const& file, RangeTest const& test) {
   data::Curve loss{"loss"}, smooth{"smoothed"};
   for (Point const& point : test.points()) {
     for (auto const& [curve, value] : {std::pair{&loss, point.loss}, {&smooth, point.smooth}})
@@ -159,7 +159,7 @@ void write_report(std::string const& file, RangeTest const& test) {
   data::write_svg(file, {{"Loss by learning rate", "power of 10 of the rate", "", {loss, smooth}}});
 }
 
-void find_rate(Options const& options) {
+void find_rate(FindRateOptions const& options) {
   if (!(options.from < options.to)) throw CLI::ValidationError("--from", "must be below --to");
   Files files;
   files.reads("--config", options.run.config);
@@ -188,13 +188,13 @@ void find_rate(Options const& options) {
     }
   }
   print(test, options.to);
-  if (!options.report.empty()) write_report(options.report, test);
+  if (!options.report.empty()) write_curve(options.report, test);
 }
 
 }  // namespace
 
 void add_find_rate(CLI::App& app) {
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<FindRateOptions>();
   auto* const command = app.add_subcommand(
       "find-rate",
       "Suggests a learning rate: trains a copy of a run with a growing rate, and writes nothing but the report");

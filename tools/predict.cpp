@@ -27,7 +27,7 @@
 namespace coldpress::command {
 namespace {
 
-struct Options {
+struct PredictOptions {
   std::string model, input, output;
   Index batch = 64, top = 0;
   Computing computing;
@@ -92,7 +92,7 @@ std::string best(std::span<float const> outputs, Index count, std::vector<std::s
   return line;
 }
 
-void predict(Options const& options) {
+void predict(PredictOptions const& options) {
   Files files;
   files.reads("--model", options.model);
   if (data::is_spec(options.input)) {
@@ -155,7 +155,7 @@ void predict(Options const& options) {
 }  // namespace
 
 void add_predict(CLI::App& app) {
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<PredictOptions>();
   auto* const command = app.add_subcommand("predict", "Runs a network on samples");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);

@@ -20,7 +20,7 @@ std::string shortest(Number value) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
 }
 
-std::string joined(auto const& list, char const* open, char const* close, auto const& print) {
+std::string enclosed(auto const& list, char const* open, char const* close, auto const& print) {
   std::string text = open;
   for (auto const& element : list) {
     if (&element != &*std::begin(list)) text += ", ";
@@ -30,7 +30,7 @@ std::string joined(auto const& list, char const* open, char const* close, auto c
 }
 
 std::string shape(auto const& extents) {
-  return joined(extents, "{", "}", [](auto extent) { return std::to_string(extent); });
+  return enclosed(extents, "{", "}", [](auto extent) { return std::to_string(extent); });
 }
 
 std::string value(Index number) { return std::to_string(number); }
@@ -54,12 +54,12 @@ std::string value(List const& list) {
   bool const one_for_all = list.count == 1 && List{}.count == 1;
   if (one_for_all) return value(*list.data());
   std::span const numbers{list.data(), static_cast<std::size_t>(list.count)};
-  return joined(numbers, "{", "}", [](auto number) { return value(number); });
+  return enclosed(numbers, "{", "}", [](auto number) { return value(number); });
 }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(std::vector<Index> const& numbers) { return shape(numbers); }
 std::string value(std::vector<float> const& numbers) {
-  if (numbers.size() <= 8) return joined(numbers, "{", "}", [](float number) { return value(number); });
+  if (numbers.size() <= 8) return enclosed(numbers, "{", "}", [](float number) { return value(number); });
   auto const [least, greatest] = std::ranges::minmax(numbers);
   return std::to_string(numbers.size()) + " numbers from " + value(least) + " to " + value(greatest);
 }
@@ -109,7 +109,7 @@ Fields fields(dynamic::SequentialConfig const& container) {
 /// Adds how a layer is wired, and its weights, if the config says so.
 void add_wiring(LayerConfig const& config, Fields& found) {
   auto const add = [&](char const* name, auto const& list, auto const& print) {
-    if (!list.empty()) found.emplace_back(name, joined(list, "[", "]", print));
+    if (!list.empty()) found.emplace_back(name, enclosed(list, "[", "]", print));
   };
   auto const same = [](std::string const& name) { return name; };
   add("inputs", config.inputs, same);

@@ -18,7 +18,7 @@
 namespace coldpress::command {
 namespace {
 
-struct Options : StreamedModel {
+struct StreamOptions : StreamedModel {
   std::string input, output, backend = "cpu";
   data::SoundFormat format = data::SoundFormat::float32;
 };
@@ -44,7 +44,7 @@ SignalFile read_signal(std::string const& path, Index features) {
   if (all != steps * features) refuse_features(all / steps);
   return {std::move(array.values), {}};
 }
-void write_signal(Options const& options, std::vector<float> values, Index features,
+void write_signal(StreamOptions const& options, std::vector<float> values, Index features,
                   std::optional<double> sample_rate) {
   if (options.output.ends_with(".wav")) {
     auto const rate = static_cast<Index>(std::lround(sample_rate.value_or(48000)));
@@ -64,7 +64,7 @@ CLI::Validator ends_as_signal() {
           ""};
 }
 
-void stream(Options const& options) {
+void stream(StreamOptions const& options) {
   Files files;
   files.reads("--model", options.model), files.reads("--input", options.input);
   files.writes("--output", options.output);
@@ -96,7 +96,7 @@ void stream(Options const& options) {
 }  // namespace
 
 void add_stream(CLI::App& app) {
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<StreamOptions>();
   auto* const command = app.add_subcommand("stream", "Plays a signal through a network, block by block");
   add_streamed(*command, *options);
   command->add_option("--backend", options->backend, "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level")

@@ -29,7 +29,7 @@ struct Outputs {
   std::string save, checkpoint, best, report, log, html, tensorboard;
 };
 
-struct Options {
+struct TrainOptions {
   RunOptions run;
   std::string test;
   Outputs outputs;
@@ -48,7 +48,7 @@ struct Data : RunData {
   std::unique_ptr<data::Source> test = {}, tested = {};  // the latter as the network sees it
 };
 
-Data open_all(Options const& options, Checkpoint& run) {
+Data open_all(TrainOptions const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
   data.test =
@@ -105,7 +105,7 @@ struct Watchers {
 };
 
 /// Adds what is measured, what follows from it, and what is written.
-Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
+Watchers monitor(Trainer& trainer, TrainOptions const& options, Checkpoint const& run, Data const& data,
                  data::Progress& progress) {
   Watchers watchers;
   Outputs const& outputs = options.outputs;
@@ -163,7 +163,8 @@ Watchers monitor(Trainer& trainer, Options const& options, Checkpoint const& run
 }
 
 /// Says whose weights are in the files: those after the last step, or the best ones.
-void tell(Trainer const& trainer, Watchers const& watchers, Options const& options, EarlyStopping const* stopping) {
+void tell(Trainer const& trainer, Watchers const& watchers, TrainOptions const& options,
+          EarlyStopping const* stopping) {
   auto const text = [](train::Best const& best) {
     return "the best network, that of step " + std::to_string(best.iteration()) + " (" + best.metric().name + " " +
            to_string(static_cast<float>(*best.value())) + "),";
@@ -185,8 +186,8 @@ void tell(Trainer const& trainer, Watchers const& watchers, Options const& optio
 }
 
 /// Compares what the ranks train, whose steps are divided among them. Says how.
-std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks const& ranks, Options const& options,
-                    Checkpoint const& run, Data const& data) {
+std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks const& ranks,
+                    TrainOptions const& options, Checkpoint const& run, Data const& data) {
   if (!ranks.communicator()) return "";
   Checkpoint now = trainer.checkpoint();
   now.monitoring = run.monitoring;
@@ -208,7 +209,7 @@ std::string compare(dynamic::Solver const& solver, Trainer const& trainer, Ranks
   return text;
 }
 
-void train_on(Ranks const& ranks, Options options) {
+void train_on(Ranks const& ranks, TrainOptions options) {
   options.keeps_best = !options.outputs.best.empty();
   if (!ranks.leads()) options.outputs = {};
   Outputs const& outputs = options.outputs;
@@ -311,7 +312,7 @@ void train_on(Ranks const& ranks, Options options) {
               hidden + waited, 100 * hidden / (hidden + waited));
 }
 
-void train_run(Options const& options) {
+void train_run(TrainOptions const& options) {
   Ranks const ranks{options.rank_timeout};
   ranks.run([&] { train_on(ranks, options); });
 }
@@ -335,7 +336,7 @@ void also_every(std::string const& text, train::When& when) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<TrainOptions>();
   RunOptions& run = options->run;
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
   add_run(*command, run);

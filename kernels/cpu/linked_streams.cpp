@@ -1,11 +1,11 @@
-// The functions of layers for blocks of a stream's steps, for network types with linked kernels.
+// The functions of layers for blocks of a stream's steps.
 #include "recorded_cpu.hpp"
 
 #include <coldpress/kernels/linked_streams.hpp>
 
 namespace coldpress {
 
-constexpr detail::FunctionsOfAll<detail::StreamFunctions, BuiltinLayers> detail::stream_functions =
+constexpr detail::FunctionsOfAll<detail::StreamFunctions<LinkedCpu>, BuiltinLayers> detail::stream_functions =
     detail::functions_of_all<detail::StreamFunctionsOf>(BuiltinLayers{});
 
 template class ProgramStream<LinkedProgram, LinkedCpu>;

@@ -3,7 +3,6 @@
 
 namespace coldpress::cpu {
 
-template struct RecordedCpu<ForTypes>;
-template struct RecordedCpu<ForConfigs>;
+template struct RecordedCpu<Tape>;
 
 }  // namespace coldpress::cpu

@@ -69,7 +69,7 @@ class EngineTransfer<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cu
       coldpress::forward(run);
       loss_and_gradient(run, [](int, float) {});
       backward(run, GradientSinks<float>{{run.workspace}, run.program.slots()});
-      run.backend.subtract(run.workspace, run.workspace, run.program.parameter_size());  // stands for an update
+      run.backend.subtract(run.workspace, run.workspace, passes.program().parameter_size());  // stands for an update
     };
     if (gradients) {
       passes.play<cuda::JitStep>(*device_, run, by_layers, update_step, gradients, losses);

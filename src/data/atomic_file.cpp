@@ -132,14 +132,14 @@ class Temporary {
 };
 
 /// The file that is replaced or created.
-struct Target {
+struct TargetFile {
   Descriptor folder;
   std::string folder_path, name;
   std::optional<struct stat> old;  // of the existing file
 };
 
 /// Throws FileError if it is known in advance that the file cannot be written.
-Target target_of(std::string const& path) {
+TargetFile target_file(std::string const& path) {
   std::optional<struct stat> const old = status_of(path);
   if (!old && errno != ENOENT) refuse(path, "cannot write", errno);
   if (old && S_ISDIR(old->st_mode)) refuse(path, "cannot write", EISDIR);
@@ -163,7 +163,7 @@ Target target_of(std::string const& path) {
 }  // namespace
 
 void check_writable(std::string const& path) {
-  Target const target = target_of(path);
+  TargetFile const target = target_file(path);
   if (::faccessat(target.folder.number(), ".", W_OK | X_OK, 0) != 0) refuse(path, "cannot write to its folder", errno);
   Temporary{path, target.folder.number(), target.name, 0600};  // some folders take no files, whatever their permissions
 }
@@ -182,13 +182,13 @@ bool same_file(std::string const& a, std::string const& b) {
 
 struct AtomicFile::State {
   std::string path;
-  Target target;
+  TargetFile target;
   Temporary temporary;
   std::uint64_t size = 0;
 
   explicit State(std::string path_)
       : path(std::move(path_)),
-        target(target_of(path)),
+        target(target_file(path)),
         temporary(path, target.folder.number(), target.name, target.old ? mode_t{0600} : mode_t{0666}) {
     if (target.old) temporary.look_like(*target.old);
     temporary.remove_leftovers();

@@ -14,8 +14,6 @@
 namespace coldpress::data {
 namespace {
 
-std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span{text}); }
-
 /// The beginning of a .npy file, which has the same size for any number of rows.
 std::string beginning_of(Index rows, Shape const& row) {
   std::vector<Index> extents{std::numeric_limits<Index>::max()};

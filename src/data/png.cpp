@@ -18,13 +18,13 @@ namespace {
 void put(std::string& bytes, std::uint64_t value) {  // big-endian
   for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((value >> shift) & 255u);
 }
-Bytef const* bytes_of(std::string const& text) { return reinterpret_cast<Bytef const*>(text.data()); }
+Bytef const* zlib_bytes(std::string const& text) { return reinterpret_cast<Bytef const*>(text.data()); }
 
 void add_chunk(std::string& file, std::string_view kind, std::string_view content) {
   put(file, content.size());
   std::string const checked = std::string{kind}.append(content);
   file += checked;
-  put(file, ::crc32(0, bytes_of(checked), static_cast<uInt>(checked.size())));
+  put(file, ::crc32(0, zlib_bytes(checked), static_cast<uInt>(checked.size())));
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::string png(Index width, Index height, Index channels, std::span<std::uint8_
   }
   uLongf size = ::compressBound(rows.size());
   std::string packed(size, '\0');
-  if (::compress(reinterpret_cast<Bytef*>(packed.data()), &size, bytes_of(rows), rows.size()) != Z_OK)
+  if (::compress(reinterpret_cast<Bytef*>(packed.data()), &size, zlib_bytes(rows), rows.size()) != Z_OK)
     throw MemoryError{"there is not enough memory to compress a picture of " + std::to_string(width) + " x " +
                       std::to_string(height) + " pixels"};
   std::string header;

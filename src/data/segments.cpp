@@ -15,7 +15,7 @@
 namespace coldpress::data {
 namespace {
 
-constexpr Index most_heard = Index{1} << 20, most_steps = Index{1} << 40;
+constexpr Index most_heard = Index{1} << 20, most_in_segment = Index{1} << 40;
 
 std::string with_commas(Index number) {
   std::string digits = std::to_string(number);
@@ -166,7 +166,8 @@ void correct_delay(SignalPair& signals, Index delay) {
 }
 
 std::unique_ptr<Source> segments(SignalPair signals, SegmentOptions options) {
-  if (options.length < 1 || options.length > most_steps || options.run_in < 0 || options.run_in > most_steps) {
+  if (options.length < 1 || options.length > most_in_segment || options.run_in < 0 ||
+      options.run_in > most_in_segment) {
     throw ConfigError{"segments of " + std::to_string(options.length) + " steps after " +
                       std::to_string(options.run_in) + " cannot be made"};
   }

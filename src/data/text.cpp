@@ -10,7 +10,7 @@
 namespace coldpress::data {
 namespace {
 
-constexpr Index most_steps = Index{1} << 24;
+constexpr Index most_in_text = Index{1} << 24;
 
 class Text final : public Source {
  public:
@@ -41,9 +41,9 @@ class Text final : public Source {
 
 std::unique_ptr<Source> open_text(std::string const& path, TextOptions options) {
   auto const check = [](char const* name, Index number) {
-    if (number < 1 || number > most_steps)
+    if (number < 1 || number > most_in_text)
       throw ConfigError{"text: " + std::string{name} + " is " + std::to_string(number) + ", expected 1 to " +
-                        std::to_string(most_steps)};
+                        std::to_string(most_in_text)};
   };
   check("steps", options.steps);
   if (options.stride == 0) options.stride = options.steps;

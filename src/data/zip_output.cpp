@@ -19,8 +19,6 @@ void describe(std::string& text, std::string const& name, std::uint32_t checksum
 }
 void add_sizes(std::string& text, std::uint64_t size) { add(text, size, 8), add(text, size, 8); }
 
-std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span{text}); }
-
 uLong checksum_of(uLong before, std::span<std::byte const> bytes) {
   return ::crc32_z(before, reinterpret_cast<Bytef const*>(bytes.data()), bytes.size());
 }

@@ -11,6 +11,8 @@
 
 namespace coldpress::data {
 
+inline std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span{text}); }
+
 /// Sizes are always given in 64 bits, since they are known in the end. The file is written atomically. Throws
 /// FileError.
 class ZipOutput {

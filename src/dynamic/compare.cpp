@@ -47,7 +47,9 @@ std::string text_of(Value const& value) {
 
 /// A custom layer in the form in which it is compared: if its type is known, with all its fields except Weights.
 Custom computed(CustomNode const& custom) { return custom.layer->custom(false); }
-Custom computed(Custom const& custom) { return find_type(custom.type) ? computed(custom_node_of(custom)) : custom; }
+Custom computed(Custom const& custom) {
+  return find_type(custom.type) ? computed(CustomNode{custom_layer_of(custom).get()}) : custom;
+}
 
 /// The first field in which two layers differ, as the rest of a sentence that begins with the layer; empty if there is
 /// none. The layers are those of configs or of graphs.

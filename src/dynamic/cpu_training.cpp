@@ -1,12 +1,10 @@
 // Compiles the training of networks on the engine of "cpu", which only programs that train link.
-#include <coldpress/kernels/runtime_cpu.hpp>
+#include <coldpress/kernels/linked_layers.hpp>
 #include "trainer.hpp"
 
 namespace coldpress::dynamic {
 
-void link_training() {
-  trainer_maker<cpu::RuntimeCpu>.store(Trainer<cpu::RuntimeCpu>::make, std::memory_order_relaxed);
-}
+void link_training() { trainer_maker<LinkedCpu>.store(Trainer<LinkedCpu>::make, std::memory_order_relaxed); }
 
 namespace {
 /// Registers the training code before anything else runs, so that reserve(), which does not link it, finds it.

@@ -10,7 +10,7 @@ namespace coldpress::dynamic {
 struct CustomNode {
   static constexpr std::string_view name = "custom";
   static constexpr Capabilities capabilities{};  // What the layer itself declares is in its node, see node_of.
-  std::shared_ptr<AnyLayer const> layer;
+  AnyLayer const* layer;                         // borrowed, so that any layer of a graph is copied like numbers
 
   Shape output_shape(Shapes in) const { return layer->output_shape(in); }
   std::vector<Parameter> parameters(Shapes in) const { return layer->parameters(in); }
@@ -70,10 +70,11 @@ inline std::uint64_t layer_key(CustomNode const& custom, std::uint64_t seed, std
 
 /// The custom layer of a config. Throws UnsupportedError if no type of this name is registered, ConfigError for a field
 /// that the type does not have.
-CustomNode custom_node_of(Custom const& custom);
+std::shared_ptr<AnyLayer const> custom_layer_of(Custom const& custom);
 
 /// All types of layers that a node of a graph can have.
 using GraphLayer =
     detail::Alternatives<BuiltinLayers::Plain, BuiltinLosses::Plain, BuiltinStatistics::Plain, CustomNode>::type;
+static_assert(std::is_trivially_copyable_v<GraphLayer>, "copying a hundred kinds of layers takes the compiler long");
 
 }  // namespace coldpress::dynamic

@@ -1,9 +1,9 @@
 // Plans a config for the CPU without making its weights, and collects the layers and groups that are described.
 #include <coldpress/dynamic/describe.hpp>
 
+#include <coldpress/backend/layout.hpp>
 #include <coldpress/core/counted.hpp>
-#include <coldpress/kernels/runtime_cpu.hpp>
-#include "program.hpp"
+#include "graph.hpp"
 
 #include <coldpress/typed/describe.hpp>
 

@@ -1,4 +1,4 @@
-// Runs a graph on one backend: the executor of run/execute.hpp with run-time programs. Backward passes and training
+// Runs a graph on one backend: the executor of run/execute.hpp with programs in tables. Backward passes and training
 // steps are in trainer.hpp.
 #pragma once
 
@@ -92,7 +92,7 @@ class Engine final : public Executable {
     if (room.values > space.memory.size()) forget();  // growing would lose the values that backward reads
     make(space, room);
     parameters_.base(gradient);
-    reserve_zeros(space.program, batch);
+    reserve_zeros(space.program.plan(), batch);
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
     if (mode == Mode::inference) return infer(recorder_.of(inputs), inputs, nullptr, homes);
@@ -167,7 +167,7 @@ class Engine final : public Executable {
   using Space = dynamic::Space<Backend>;
   using Memory = typename ParameterStore<Backend>::Memory;
   Memory memory() const { return transfer_.template memory<Memory>(); }
-  using EngineRun = Run<Program, Backend, Index>;
+  using EngineRun = TableRun<Backend>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
   /// Computes a forward pass. It is not inlined, so that there is one copy of all layers' code.
   __attribute__((noinline)) void compute(Space& space, EngineRun const& run) const {
@@ -294,7 +294,7 @@ class Engine final : public Executable {
   /// A pass over `batch` samples, without its inputs.
   EngineRun run_in(Space& space, Room const& room, Index batch, std::uint64_t step) {
     make(space, room);
-    return {space.program,
+    return {space.program.passes(),
             space.equipped(backend_, room, executor_.get()),
             parameters_.data(),
             space.memory.data() + room.scratch,
@@ -325,10 +325,10 @@ class Engine final : public Executable {
     transfer_.submit();
     return results_.outputs_there();
   }
-  void reserve_zeros(Program const& program, Index batch) {
+  void reserve_zeros(PlanSummary const& plan, Index batch) {
     Index largest = 0;
     for (Shape const& shape : input_shapes_) largest = std::max(largest, shape.size());
-    zeros_.reserve(program.plan().reaches_all ? 0 : batch * largest);
+    zeros_.reserve(plan.reaches_all ? 0 : batch * largest);
   }
   std::unique_ptr<Graph> graph_;
   Backend backend_;

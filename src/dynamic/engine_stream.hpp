@@ -19,8 +19,9 @@ class EngineStream {
         refuse("stream: a sample of the network is a sequence of ", in,
                "; a stream needs single steps, so make the network with an input of one step");
     }
-    if (most == 1) return std::make_unique<Passes<StepStream<Program, Backend>>>(engine, most);
-    return std::make_unique<Passes<BlockStream<Program, Backend>>>(engine, most);
+    engine.inference_.program.template link<coldpress::detail::LayerRoles{.streams = true}>();
+    if (most == 1) return std::make_unique<Passes<StepStream<TableProgram<Backend>, Backend>>>(engine, most);
+    return std::make_unique<Passes<BlockStream<TableProgram<Backend>, Backend>>>(engine, most);
   }
 
  private:
@@ -28,7 +29,7 @@ class EngineStream {
   class Passes final : public Base {
    public:
     Passes(Engine<Backend>& engine, Index most)
-        : Base(engine.inference_.program, ready(engine.backend_), engine.parameters_.data(), engine.seed_,
+        : Base(engine.inference_.program.passes(), ready(engine.backend_), engine.parameters_.data(), engine.seed_,
                engine.input_shapes_, engine.output_shapes_, engine.inference_.program.scratch(),
                coldpress::detail::plan_stream<Backend>(engine.inference_.program,
                                                        static_cast<Index>(engine.input_shapes_.size())),

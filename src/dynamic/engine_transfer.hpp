@@ -7,6 +7,8 @@
 
 namespace coldpress::dynamic {
 
+class Program;
+
 /// The memory of a pass: the number of values, how many of the first are scratch, and the number of workers.
 struct Room {
   Index values, scratch;
@@ -29,7 +31,9 @@ class EngineTransfer : public HostTransfer<Backend>, public HostTransfer<Backend
   static void attach(Backend&, Room const&, Index) {}
 
   /// Run a pass as one kernel if the backend has one for it; false means that nothing was done.
-  struct Passes {};
+  struct Passes {
+    explicit Passes(Program const&) {}
+  };
   static constexpr bool fuses() { return false; }
   static bool forward(Passes&, auto const&) { return false; }
   static bool evaluation(Passes&, auto const&) { return false; }

@@ -208,7 +208,8 @@ class ConfigWalk {
     auto const add_any = [&](auto const& layer) {
       using L = std::remove_cvref_t<decltype(layer)>;
       if constexpr (std::is_same_v<L, Custom>) {
-        add(custom_node_of(layer));
+        graph_.custom_layers.push_back(custom_layer_of(layer));
+        add(CustomNode{graph_.custom_layers.back().get()});
       } else if constexpr (Loss<L> || Statistic<L> || coldpress::Layer<L>) {
         add(layer);
       }
@@ -243,8 +244,8 @@ class ConfigWalk {
     }
   }
   /// Stores what the graph has of the last node besides the node itself.
-  void keep(GraphLayer layer, std::vector<WeightConfig> weights) {
-    graph_.layers.push_back(std::move(layer));
+  void keep(GraphLayer const& layer, std::vector<WeightConfig> weights) {
+    graph_.layers.push_back(layer);
     graph_.params.push_back(std::move(weights));
   }
   void add_parameters(auto const& parameters, std::vector<WeightConfig> const& options) {

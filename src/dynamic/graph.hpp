@@ -10,8 +10,9 @@ namespace coldpress::dynamic {
 
 struct Graph : GraphParts {
   std::vector<GraphLayer> layers;  // layers[i] is that of node i; those of inputs are Flatten{} and ignored
-  std::vector<std::vector<WeightConfig>> params;  // per node
-  bool force_backward = false;                    // whether training steps compute the inputs' gradients, too
+  std::vector<std::shared_ptr<AnyLayer const>> custom_layers;  // to which the nodes of custom layers refer
+  std::vector<std::vector<WeightConfig>> params;               // per node
+  bool force_backward = false;  // whether training steps compute the inputs' gradients, too
 
   /// Throws ConfigError, ShapeError or UnsupportedError with the layer's name. `input` is used if the config has no
   /// shape.

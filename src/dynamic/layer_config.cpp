@@ -2,6 +2,7 @@
 #include <coldpress/dynamic/executable.hpp>
 
 #include <cmath>
+#include <memory>
 
 namespace coldpress::dynamic {
 namespace {
@@ -20,8 +21,12 @@ LayerType::LayerType(std::size_t alternative, void* layer)
     : variant(moved(alternative, layer, static_cast<variant const*>(nullptr))) {}
 LayerType::LayerType(LayerType const&) = default;
 LayerType::LayerType(LayerType&&) noexcept = default;
-LayerType& LayerType::operator=(LayerType const&) = default;
-LayerType& LayerType::operator=(LayerType&&) noexcept = default;
+LayerType& LayerType::operator=(LayerType const& other) { return *this = LayerType{other}; }
+// By two functions that there are anyway: assignments for each pair of alternatives would be many more.
+LayerType& LayerType::operator=(LayerType&& other) noexcept {
+  if (this != &other) std::destroy_at(this), std::construct_at(this, std::move(other));
+  return *this;
+}
 LayerType::~LayerType() = default;
 bool operator==(LayerType const& a, LayerType const& b) {
   using Variant = LayerType::variant;

@@ -43,11 +43,11 @@ Registration const* find_type(std::string const& name) {
   return found == registry().types.end() ? nullptr : &found->second;
 }
 
-CustomNode custom_node_of(Custom const& custom) {
+std::shared_ptr<AnyLayer const> custom_layer_of(Custom const& custom) {
   Registration const* const known = find_type(custom.type);
   if (!known)
     throw UnsupportedError{"this program knows no layer '" + custom.type + "': the file can be inspected, not run"};
-  return {known->make(custom)};
+  return known->make(custom);
 }
 
 }  // namespace coldpress::dynamic

@@ -2,20 +2,20 @@
 #pragma once
 
 #include "engine_transfer.hpp"
-#include "program.hpp"
+#include "program_for.hpp"
 
 namespace coldpress::dynamic {
 
 template <class Backend>
 struct Space {
-  Program program;
+  ProgramFor<Backend> program;
   typename EngineTransfer<Backend>::template Workspace<float, DynamicBatch, 0, false> memory;
   HeapMemory<float> of_workers;
   typename EngineTransfer<Backend>::Passes passes;
 
   template <class... Args>
   explicit Space(EngineTransfer<Backend> const& transfer, Args&&... args)
-      : program(std::forward<Args>(args)...), memory(transfer.template memory<decltype(memory)>()) {}
+      : program(std::forward<Args>(args)...), memory(transfer.template memory<decltype(memory)>()), passes(program) {}
 
   Room room_for(Index batch) const {
     Index values = 0;

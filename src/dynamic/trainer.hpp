@@ -125,6 +125,7 @@ class Trainer final : public Training {
 
  private:
   using Space = dynamic::Space<Backend>;
+  using LayerRoles = coldpress::detail::LayerRoles;
   using EngineRun = typename Engine<Backend>::EngineRun;
 
   /// The buffers that ranks may divide; see StateShares.
@@ -146,6 +147,7 @@ class Trainer final : public Training {
     PlanOptions const options{.training = true, .losses = true, .input_gradient = graph.force_backward};
     auto fresh = std::make_unique<Space>(engine_.transfer_, graph, engine_.backend_, options, engine_.seed_,
                                          objective ? &*objective : nullptr);
+    fresh->program.template link<LayerRoles{.training = true}>();
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
     // The copy may run out of memory, so it is made before anything changes. It is on the heap, because g++ would warn
     // that parts of an optional one may be uninitialised.
@@ -163,6 +165,7 @@ class Trainer final : public Training {
     return engine_.samples(engine_.training_->program, engine_.kept_);
   }
   EngineRun resume(std::size_t kept) {
+    engine_.training_->program.template link<LayerRoles{.training = true}>();
     return engine_.start(*engine_.training_, engine_.kept_, nullptr, engine_.step_, kept);
   }
   GradientSinks<float> gradients() {
@@ -171,7 +174,7 @@ class Trainer final : public Training {
   }
   /// Remembers the gradients of the inputs: zeros for an input that no gradient reaches.
   void remember_input_gradients(EngineRun const& run) {
-    engine_.reserve_zeros(run.program, run.batch);
+    engine_.reserve_zeros(run.program.plan(), run.batch);
     for (std::size_t k = 0; k < engine_.input_shapes_.size(); ++k) {
       Buffer const& dx = run.program.plan().input_gradients[k];
       auto const size = static_cast<std::size_t>(run.batch * engine_.input_shapes_[k].size());

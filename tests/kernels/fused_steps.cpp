@@ -18,7 +18,7 @@ struct Calls {
   std::vector<float> ring = std::vector<float>(4 * 512), values = std::vector<float>(5 * 4 * most), weights = values;
   std::vector<std::byte> memory = std::vector<std::byte>(8192);
   LinkedCpu backend;
-  LinkedCpu::Tape tape;
+  cpu::Tape tape;
   AddOp add;
   MultiplyOp multiply;
 

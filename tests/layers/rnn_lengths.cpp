@@ -118,7 +118,13 @@ static_assert([] {
 }  // namespace
 
 TEST_CASE("samples with numbers of steps have the bits of sequences that long") { check_all<DefaultBackend>(); }
-TEST_CASE("a GPU's code knows how many steps samples have") { check_all<Grid>(); }
+TEST_CASE("a GPU's code knows how many steps samples have") {
+#if COLDPRESS_NIGHTLY
+  check_all<Grid>();
+#else
+  check<Rnn{.hidden_size = 17, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Grid, 2>();
+#endif
+}
 TEST_CASE("the reference knows how many steps samples have") {
   check<Rnn{.hidden_size = 4, .num_layers = 2, .direction_mode = DirectionMode::bi_directional}, Reference<double>,
         3>();

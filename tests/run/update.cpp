@@ -167,10 +167,10 @@ TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences'
     INFO(to_string(shape));
     Parameter const parameter{"weight", "-0", shape, Glorot{}, 1, 1};
     Index const units = shape.rank() < 2 ? 1 : shape[0], size = shape.size() / units;
-    HeapMemory<float> memory{TestType::storage_size(parameter)};
-    auto const value = [&](Index e) { return TestType::get(parameter, memory.data(), e); };
+    HeapMemory<float> memory{TestType{}.storage_size(parameter)};
+    auto const value = [&](Index e) { return TestType{}.get(parameter, memory.data(), e); };
     for (Index e = 0; e < shape.size(); ++e)  // norms of 0, sqrt(size), ...
-      TestType::put(parameter, memory.data(), e, static_cast<float>(e / size % 3));
+      TestType{}.put(parameter, memory.data(), e, static_cast<float>(e / size % 3));
     float const most = 1.5f * std::sqrt(static_cast<float>(size));
     ready<TestType>().constrain(parameter, memory.data(), most);
     for (Index e = 0; e < shape.size(); ++e)
@@ -349,7 +349,7 @@ TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradi
   test::Random random{5};
   auto const x = random.values<float>(7 * TestType::pitch(21)), dy = random.values<float>(7 * TestType::pitch(19));
   Rows<float const> const rows_x{x.data(), 7, 21, TestType::pitch(21)}, rows_dy{dy.data(), 7, 19, TestType::pitch(19)};
-  HeapMemory<float> once{TestType::storage_size(weight)}, sum{once.size()};
+  HeapMemory<float> once{TestType{}.storage_size(weight)}, sum{once.size()};
   std::fill_n(once.data(), once.size(), 77.0f);
   backend.weight_gradient(rows_x, rows_dy, GradientSink<float>{once.data()});
   backend.sum_rows(rows_dy, GradientSink<float>{sum.data()});
@@ -360,6 +360,6 @@ TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradi
   std::fill_n(sum.data(), sum.size(), 1.0f);
   backend.weight_gradient(rows_x, rows_dy, GradientSink<float>{sum.data(), true});
   for (Index e = 0; e < weight.shape.size(); ++e) {
-    CHECK(TestType::get(weight, sum.data(), e) == Approx(TestType::get(weight, once.data(), e) + 1));
+    CHECK(TestType{}.get(weight, sum.data(), e) == Approx(TestType{}.get(weight, once.data(), e) + 1));
   }
 }

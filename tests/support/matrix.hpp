@@ -72,10 +72,10 @@ inline Parameter of(Shape shape) { return {"", "", shape, Constant{0}, 0, 0}; }
 /// A parameter in the backend's layout, converted from and to canonical order; nothing can be read behind it.
 template <class Backend>
 Guarded<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
-  Guarded<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(of(shape))));
+  Guarded<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend{}.storage_size(of(shape))));
   for (Index e = 0; e < shape.size(); ++e) {
-    Backend::put(of(shape), memory.data(), e,
-                 static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]));
+    Backend{}.put(of(shape), memory.data(), e,
+                  static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]));
   }
   return memory;
 }
@@ -83,7 +83,7 @@ template <class Backend, class Memory>
 Doubles canonical(Shape shape, Memory const& memory) {
   Doubles values;
   for (Index e = 0; e < shape.size(); ++e)
-    values.push_back(static_cast<double>(Backend::get(of(shape), memory.data(), e)));
+    values.push_back(static_cast<double>(Backend{}.get(of(shape), memory.data(), e)));
   return values;
 }
 inline Doubles random_doubles(Index count) { return numbers.values<double>(count); }

@@ -7,9 +7,9 @@
 
 namespace coldpress::cpu {
 
-class HeapTape : public BasicTape<true> {
+class HeapTape : public Tape {
  public:
-  void start(Inputs inputs) { BasicTape::start({memory_.get(), capacity_}, inputs); }
+  void start(Inputs inputs) { Tape::start({memory_.get(), capacity_}, inputs); }
   /// If calls did not fit, makes room for them and returns true: they have to be recorded again.
   bool grow() {
     if (fits()) return false;

@@ -1,4 +1,5 @@
-// The CPU backend of network types in programs that link the ready-made kernels (coldpress::kernels).
+// The CPU backend that calls the ready-made kernels (coldpress::kernels): of configs, and of network types in programs
+// that link them.
 #pragma once
 
 // The instruction set is chosen when the program runs, so the program's own compiler flags matter little.
@@ -20,7 +21,7 @@ template <class Optimizer>
 constexpr bool is_builtin_sink<UpdateSink<Optimizer, float>> = is_builtin<Optimizer, BuiltinOptimizers>;
 }  // namespace cpu
 
-struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
+struct LinkedCpu : cpu::TableCpu {
   /// Its programs pass run-time numbers where those of Cpu have constants; see typed/tabled_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
@@ -34,6 +35,20 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
     if constexpr (trains) prepare_training();
   }
 
+  // How parameters are stored depends on `halves`, which configs may set.
+  constexpr Index storage_size(Parameter const& parameter) const {
+    return halves ? cpu::HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
+  }
+  float get(Parameter const& parameter, float const* storage, Index element) const {
+    return halves ? cpu::HalfLayout::get(parameter, storage, element) : Layout::get(parameter, storage, element);
+  }
+  void put(Parameter const& parameter, float* storage, Index element, float value) const {
+    halves ? cpu::HalfLayout::put(parameter, storage, element, value) : Layout::put(parameter, storage, element, value);
+  }
+
+  /// Whether a tape can record the calls of a layer: what users compile calls no kernels of the tables.
+  template <class L>
+  static constexpr bool records = cpu::is_builtin<L, BuiltinLayers>;
   /// The maximum number of kernel calls in a layer's forward pass. 0 means that the layer may compute by itself, so
   /// its calls cannot be recorded.
   template <class L>
@@ -41,7 +56,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
     if constexpr (std::is_same_v<L, Rnn>) {
       return 2 * layer.num_layers * layer.directions();
     } else {
-      if constexpr (!cpu::is_builtin<L, BuiltinLayers>) return 0;
+      if constexpr (!records<L>) return 0;
       return LayerTraits<L>::fuses ? 1 : LayerTraits<L>::normalizes ? 2 : 0;
     }
   }

@@ -18,7 +18,7 @@ inline namespace COLDPRESS_ISA {
 /// `Base` is Cpu, or a backend that extends it.
 template <class Base>
 struct RecordingCpu : Base {
-  cpu::BasicTape<false>* tape = nullptr;  // if not null, calls for blocks are recorded here, not made
+  cpu::Tape* tape = nullptr;  // if not null, calls for blocks are recorded here, not made
 
   using Base::convolve;
   using Base::copy;

@@ -7,28 +7,18 @@
 
 namespace coldpress::cpu {
 
-/// What differs between network types and configs. `halves` says whether the weight matrices of dense layers are stored
-/// as Bfloat16. Network types copy each sample to one place before recorded calls read it, configs do not.
-struct ForTypes {
-  static constexpr bool halves = false;
-  using Tape = BasicTape<false>;
-};
-struct ForConfigs {
-  bool halves = false;
-  using Tape = BasicTape<true>;
-};
-
 /// Whether the tables have kernels for a layer, a loss or an optimizer: those of the lists.
 template <class T, class List>
 constexpr bool is_builtin = index_of<T>(List{}) >= 0;
 
-/// The primitives that make calls which a tape may record, or record them. `Networks` is ForTypes or ForConfigs. They
-/// take the compiler long, so their definitions are in kernels/cpu/recorded_cpu.hpp and compiled once for all programs.
-template <class Networks>
-struct RecordedCpu : Layout, Context, Networks {
+/// The primitives that make calls which a tape may record, or record them. They take the compiler long, so their
+/// definitions are in kernels/cpu/recorded_cpu.hpp and compiled once for all programs.
+template <class Recorder>
+struct RecordedCpu : Layout, Context {
   Table const* table = nullptr;
-  StreamTable const* streaming = nullptr;   // null unless it computes blocks of a stream, because it links more kernels
-  typename Networks::Tape* tape = nullptr;  // if not null, calls of a forward pass are recorded here, not made
+  StreamTable const* streaming = nullptr;  // null unless it computes blocks of a stream, because it links more kernels
+  Recorder* tape = nullptr;                // if not null, calls of a forward pass are recorded here, not made
+  bool halves = false;                     // whether the weight matrices of dense layers are stored as Bfloat16
 
   void affine(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops) const;
   void convolve(VolumeGeometry const& g, In x, float const* weight, float const* bias, Out y,
@@ -86,9 +76,7 @@ struct RecordedCpu : Layout, Context, Networks {
 };
 
 /// All primitives.
-template <class Networks>
-struct TableCpu : RecordedCpu<Networks> {
-  using RecordedCpu<Networks>::table;
+struct TableCpu : RecordedCpu<Tape> {
   /// Whether the optimizer's step can be the epilogue of a gradient's tile.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
@@ -97,14 +85,14 @@ struct TableCpu : RecordedCpu<Networks> {
   TrainingTable const* training = nullptr;  // null unless the network trains, since it links more kernels
 
   void prepare_training() { training = &training_table_of(*table); }
-  void link_streams() { this->streaming = &stream_table_of(*table); }
+  void link_streams() { streaming = &stream_table_of(*table); }
 
   void product(In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative) const {
     training->product(dy, weight, dx, derivative, *this);
   }
   // For a layer without pointwise operations before it.
   void product(In dy, float const* weight, Out dx, Derivative<Chain<>, float> const&) const {
-    (this->halves ? table->plain_product_halves : table->plain_product)(dy, weight, dx, *this);
+    (halves ? table->plain_product_halves : table->plain_product)(dy, weight, dx, *this);
   }
   template <class Sink>
   void weight_gradient(In x, In dy, Sink const& sink) const {
@@ -170,7 +158,7 @@ struct TableCpu : RecordedCpu<Networks> {
     static_cast<ApplyGradientKernels<Sink> const&>(*training).apply_gradient(gradient, size, sink, *this);
   }
   void constrain(Parameter const& parameter, float* weight, float most) const {
-    this->for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
+    for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
   }
   double squared_norm(float const* values, Index size) const { return training->squared_norm(values, size, *this); }
   // Layers that compute in loops.

@@ -10,17 +10,15 @@
 
 namespace coldpress::cpu {
 
-/// Kernel calls with their arguments, stored one after another in borrowed memory. `moves_inputs` says whether replayed
-/// calls may read inputs at other addresses than the recorded ones.
-template <bool moves_inputs>
-class BasicTape {
+/// Kernel calls with their arguments, stored one after another in borrowed memory.
+class Tape {
  public:
   using Inputs = std::span<std::span<float const> const>;
 
   /// The address that stands for input k while calls are recorded. No memory has such an address, so the pointers of a
   /// call that have it are found, and replayed calls read the current input instead.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
-  /// Starts a new recording, for inputs of these sizes.
+  /// Starts a new recording. Replayed calls may read inputs of these sizes at other addresses than the recorded ones.
   void start(std::span<std::byte> memory, Inputs inputs = {}) {
     memory_ = memory.data(), capacity_ = memory.size(), size_ = 0, inputs_ = inputs, reads_ = nullptr;
     blocks_ = {}, steps_ = {};
@@ -34,18 +32,13 @@ class BasicTape {
     if (!at) return;
     auto& call = *new (at) Recorded<Step>{{kernel, sizeof(Recorded<Step>)}, step};
     if constexpr (can_fuse<Step>) last_two<Step>().last = &call.step;
-    if constexpr (moves_inputs) for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
+    for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
   }
   /// Records a call of any other kernel.
   template <class... Parameters, class... Args>
   void record(void (*kernel)(Parameters...), Args const&... args) {
-    if constexpr (moves_inputs) {
-      using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
-      record(call<Call>, Call{kernel, args...});
-    } else {  // a closure takes the compiler less time than a tuple
-      auto const made = [=] { kernel(args...); };
-      record([](void const* kept) { (*static_cast<decltype(made)*>(kept))(); }, made);
-    }
+    using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
+    record(call<Call>, Call{kernel, args...});
   }
   /// Lets a call that was just recorded, of a Step, compute this one, too; returns whether it can.
   template <class Step>
@@ -202,7 +195,7 @@ class RepeatedCalls {
  private:
   alignas(alignment) float sample_[static_cast<std::size_t>(input)];
   alignas(std::max_align_t) std::byte memory_[capacity];
-  BasicTape<false> tape_;
+  Tape tape_;
   bool kept_ = false, too_long_ = false;
   float const *parameters_ = nullptr, *state_ = nullptr;
   std::uint64_t seed_ = 0;

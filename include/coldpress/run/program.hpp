@@ -1,10 +1,11 @@
 // The concept of a program: every function that a pass asks of one, with its meaning.
 #pragma once
 
-// Passes are in run/run.hpp and run/execute.hpp. There are three programs. The numbers and flags of StaticProgram
-// are types (std::integral_constant), so that the compiler knows them; LinkedProgram and dynamic::Program return
-// run-time values. DeviceProgram is a StaticProgram without tables. The layers of a LinkedProgram are of one type,
-// detail::LinkedLayer, for which the functions of run/execute.hpp that are given a layer have overloads.
+// Passes are in run/run.hpp and run/execute.hpp. There are two programs. The numbers and flags of StaticProgram are
+// types (std::integral_constant), so that the compiler knows them; TableProgram, which configs and network types with
+// linked kernels have, returns run-time values. The layers of a TableProgram are of one type, detail::TableLayer, for
+// which the functions of run/execute.hpp that are given a layer have overloads. DeviceProgram is a StaticProgram
+// without tables.
 
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/plan.hpp>
@@ -30,6 +31,10 @@ struct ExampleOperand {
   }
 };
 }  // namespace detail
+
+/// Whether the groups of a program are numbers when it runs, and not constants.
+template <class Program>
+constexpr bool has_numbered_groups = std::is_same_v<decltype(Program::some_group()), int>;
 
 namespace concepts {
 

@@ -147,9 +147,9 @@ struct Run {
   /// The pass over one step, in a workspace of its own, of a block's layer that takes no signals.
   template <class G>
   constexpr auto single_step(G g) const requires is_step_block<Count> {
-    using One = std::conditional_t<is_linked<Backend>, Index, Fixed<1>>;
+    using One = std::conditional_t<has_numbered_groups<Program>, Index, Fixed<1>>;
     Run<Program, Backend, One, T*> one{program, backend, parameters, batch.row, {}, {}, seed, step};
-    if constexpr (is_linked<Backend>) one.batch = 1;
+    if constexpr (has_numbered_groups<Program>) one.batch = 1;
     for (std::size_t k = 0; k < inputs.size(); ++k) one.inputs[k] = batch.inputs[k];
     one.state = state + (batch.states[Index{g}] - program.group(g).state);
     return one;

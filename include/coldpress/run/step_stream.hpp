@@ -48,7 +48,7 @@ class StepStream : public ProgramStream<Program, Backend> {
   }
 
  private:
-  using Count = std::conditional_t<is_linked<Backend> || !compiles_variants<Backend>, Index, Fixed<1>>;
+  using Count = std::conditional_t<has_numbered_groups<Program> || !compiles_variants<Backend>, Index, Fixed<1>>;
   using StepRun = Run<Program, Backend, Count, T*>;
 
   void silence(Index steps) override {

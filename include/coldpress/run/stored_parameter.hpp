@@ -10,19 +10,19 @@ template <class Backend, Fillers kinds, class T = typename Backend::Scalar>
 void fill_parameter(Parameter const& parameter, RandomStream stream, T* stored) {
   fill<kinds>(
       parameter, stream, [&](Index e, float value) __attribute__((noinline, cold)) {
-        Backend::put(parameter, stored, e, static_cast<T>(value));
+        Backend{}.put(parameter, stored, e, static_cast<T>(value));
       });
 }
 /// Copies all values of a parameter, which are in canonical order outside of the backend's memory.
 template <class Backend, class T = typename Backend::Scalar>
 void read_parameter(Parameter const& parameter, T const* stored, T* values) {
   Index const size = parameter.shape.size();
-  for (Index e = 0; e < size; ++e) values[e] = Backend::get(parameter, stored, e);
+  for (Index e = 0; e < size; ++e) values[e] = Backend{}.get(parameter, stored, e);
 }
 template <class Backend, class T = typename Backend::Scalar>
 void write_parameter(Parameter const& parameter, T* stored, T const* values) {
   Index const size = parameter.shape.size();
-  for (Index e = 0; e < size; ++e) Backend::put(parameter, stored, e, values[e]);
+  for (Index e = 0; e < size; ++e) Backend{}.put(parameter, stored, e, values[e]);
 }
 
 }  // namespace coldpress

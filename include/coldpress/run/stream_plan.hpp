@@ -55,11 +55,9 @@ StreamPlan plan_stream(Program const& program, Index inputs) {
           Shapes const in = inputs_of_head<L>(program, group);
           bool const one_step = in[0].rank() != 2 || in[0][0] == 1;
           by_steps = by_steps || !has_signals<Backend> || !LayerTraits<L>::signals || !one_step;
-          if constexpr (requires { Backend::calls_of(layer); }) {
-            plan.step_tapes = plan.step_tapes && Backend::calls_of(layer) > 0;
-          } else {
-            plan.step_tapes = plan.step_tapes && LayerTraits<L>::calls_primitives;
-          }
+          plan.step_tapes = plan.step_tapes && LayerTraits<L>::calls_primitives;
+          if constexpr (requires { Backend::template records<L>; })
+            plan.step_tapes = plan.step_tapes && Backend::template records<L>;
           plan.states[static_cast<std::size_t>(g)] = plan.state;
           Index const window = past_of(layer, in), size = state_of(layer, in);
           own_past = one_step || window == endless_past ? window : (window + in[0][0] - 1) / in[0][0];

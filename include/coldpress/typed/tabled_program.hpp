@@ -1,4 +1,4 @@
-// The program of a network type with linked kernels: the plan that the compiler makes, as tables for a LinkedProgram.
+// The program of a network type with linked kernels: the plan that the compiler makes, as tables for a TableProgram.
 #pragma once
 
 // Passes are compiled with the kernels, and read numbers where those of a StaticProgram have constants. One more layer
@@ -145,20 +145,23 @@ class TabledProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     return first;
   }();
   static constexpr auto outside = loss_value;
-  template <detail::LinkedRoles roles>
+  template <detail::LayerRoles roles>
   static constexpr auto layers = [] {
-    std::array<detail::LinkedLayer, static_cast<std::size_t>(Constants::size)> all{};
-    for (int i = Graph::inputs; i < Graph::size; ++i)
-      visit(i, [&](auto const& layer) { all[at(i)] = detail::LinkedLayer::of<roles>(layer); });
-    if constexpr (Constants::has_loss) all.back() = detail::LinkedLayer::of<roles>(outside);
+    std::array<detail::TableLayer<Backend>, static_cast<std::size_t>(Constants::size)> all{};
+    auto const set = [&](detail::TableLayer<Backend>& entry, auto const& layer) {
+      entry = detail::TableLayer<Backend>::template of<roles, std::remove_cvref_t<decltype(layer)>>();
+      entry.layer = &layer;
+    };
+    for (int i = Graph::inputs; i < Graph::size; ++i) visit(i, [&](auto const& layer) { set(all[at(i)], layer); });
+    if constexpr (Constants::has_loss) set(all.back(), outside);
     return all;
   }();
   template <bool streams>
-  static constexpr detail::LinkedTables tables{
+  static constexpr detail::ProgramTables<Backend> tables{
       &Constants::planned.plan,
       Constants::planned.nodes.data(),
       Constants::planned.groups.data(),
-      layers<detail::LinkedRoles{options.training, options.losses, streams}>.data(),
+      layers<detail::LayerRoles{options.training, options.losses, streams}>.data(),
       {outputs.data(), outputs.size()},
       columns_of.data() + Constants::inputs_capacity,
       shapes.list.data(),

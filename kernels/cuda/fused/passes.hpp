@@ -14,6 +14,10 @@ namespace coldpress::cuda {
 
 class FusedPasses {
  public:
+  /// The program is borrowed.
+  explicit FusedPasses(dynamic::Program const& program) : program_(program) {}
+  dynamic::Program const& program() const { return program_; }
+
   /// Gathers the kernel of what(run, more...). `by_layers` gathers the same work as one kernel per layer; it is used
   /// only to get the launch estimate.
   template <class What, class Run, class ByLayers, class... More>
@@ -22,7 +26,7 @@ class FusedPasses {
     Made& made = made_[name_of_type<Pack<What, More...>>()];
     if (!made.compiled.kernel && !made.compiled.loops) {
       made.compiled = device.compile(
-          source_of(run.program, run.backend.precision, name_of_type<What>(), name_of_type<Pack<More...>>()));
+          source_of(program_, run.backend.precision, name_of_type<What>(), name_of_type<Pack<More...>>()));
     }
     auto const size = std::pair{run.batch, run.state != nullptr};
     if (made.estimates.count(size) == 0) {
@@ -49,6 +53,7 @@ class FusedPasses {
     Compiled compiled;
     std::map<std::pair<Index, bool>, grid::LaunchEstimate> estimates;  // by batch size, and whether it is a stream
   };
+  dynamic::Program const& program_;
   std::map<std::string_view, Made> made_;  // by What and the types of its arguments
 };
 

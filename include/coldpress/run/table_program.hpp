@@ -1,10 +1,10 @@
-// The program of network types with linked kernels: what the compiler knows about a network, in tables.
+// A program in tables: what is known about a network, as numbers that its passes read when they run.
 #pragma once
 
-// Every such network has this one type of program, so that its passes are compiled once, with the kernels
-// (linked_layers.hpp), and not for each network. typed/tabled_program.hpp makes the tables of a network.
+// All networks of a backend have this one type of program, so that their passes, and the functions of layers that these
+// call (run/layer_functions.hpp), are compiled once. The compiler makes the tables of a network type with linked
+// kernels (typed/tabled_program.hpp); those of a config are made when it is loaded.
 
-#include <coldpress/kernels/linked_cpu.hpp>
 #include <coldpress/run/numbered_groups.hpp>
 #include <coldpress/run/run.hpp>
 
@@ -12,35 +12,38 @@ namespace coldpress {
 
 namespace detail {
 /// A layer, a loss or a statistic of a network, and its functions.
-struct LinkedLayer;
+template <class Backend>
+struct TableLayer;
 
 /// All constants of a network, which last as long as the program is run. A list by group has an item for each group
 /// that is planned.
-struct LinkedTables {
+template <class Backend>
+struct ProgramTables {
   PlanSummary const* plan;
   Node const* nodes;
   Group const* groups;
-  LinkedLayer const* layers;       // by node
-  View<int const> outputs;         // the groups of the network's outputs
-  Index const* columns;            // values per sample by group, and before them those of the inputs, the last first
-  Shape const* shapes;             // of the inputs of all nodes, one after another, ...
-  int const* first_shape;          // ... and by node, where its own begin; one more for the end
-  PoolingGeometry const* windows;  // by group
-  int const* first_operation;      // by group: where its pointwise operations begin in the list of all
-  Slots slots;                     // of all parameters, ...
-  int const* first_parameter;      // ... and by node, where its own begin
+  TableLayer<Backend> const* layers;  // by node
+  View<int const> outputs;            // the groups of the network's outputs
+  Index const* columns;               // values per sample by group, and before them those of the inputs, the last first
+  Shape const* shapes;                // of the inputs of all nodes, one after another, ...
+  int const* first_shape;             // ... and by node, where its own begin; one more for the end
+  PoolingGeometry const* windows;     // by group
+  int const* first_operation;         // by group: where its pointwise operations begin in the list of all
+  Slots slots;                        // of all parameters, ...
+  int const* first_parameter;         // ... and by node, where its own begin
   int parameter_count;
 };
 }  // namespace detail
 
 /// The tables of a network, and what its passes need besides: its pointwise operations, and the keys of its random
 /// numbers, which depend on the seed.
-class LinkedProgram : public NumberedGroups<LinkedProgram> {
+template <class Backend>
+class TableProgram : public NumberedGroups<TableProgram<Backend>> {
  public:
-  LinkedProgram() = default;
+  TableProgram() = default;
   /// `operations` are those of all groups, one group after another; `joins` and `keys` are by group. All are borrowed.
-  LinkedProgram(detail::LinkedTables const& tables, ErasedOp const* operations, ErasedJoin const* joins,
-                std::uint64_t const* keys)
+  TableProgram(detail::ProgramTables<Backend> const& tables, ErasedOp const* operations, ErasedJoin const* joins,
+               std::uint64_t const* keys)
       : tables_(&tables), operations_(operations), joins_(joins), keys_(keys) {}
 
   PlanSummary const& plan() const { return *tables_->plan; }
@@ -65,7 +68,7 @@ class LinkedProgram : public NumberedGroups<LinkedProgram> {
     return {operations_ + tables_->first_operation[g], group(g).chain_length};
   }
   template <class Other>
-  BinaryPostOp<ErasedJoin, float> join_with(int g, LinkedCpu const&, Other other) const {
+  BinaryPostOp<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
     if (group(g).join < 0) return {};
     auto const with = other(group(g).side);
     return {joins_[g], with.other, with.pitch, with.columns};
@@ -77,31 +80,45 @@ class LinkedProgram : public NumberedGroups<LinkedProgram> {
     Node const& loss = tables_->nodes[group(g).loss];
     return tables_->nodes[loss.inputs[0]].shape;
   }
-  // Defined where a LinkedLayer is.
-  inline Normalization normalization(int g) const;
+  Normalization normalization(int g) const {
+    int const head = group(g).head;
+    return head < 0 ? Normalization::none : tables_->layers[head].normalization;
+  }
   template <class Some, class None>
-  void head(int g, Some some, None none) const;
+  void head(int g, Some some, None none) const {
+    int const head = group(g).head;
+    head < 0 ? none() : some(tables_->layers[head]);
+  }
   template <class Some, class None>
-  void join(int g, Some some, None none) const;
+  void join(int g, Some some, None none) const {
+    int const join = group(g).join;
+    join < 0 ? none() : some(tables_->layers[join]);
+  }
   template <class F>
-  void loss(int g, F f) const;
+  void loss(int g, F f) const {
+    f(tables_->layers[group(g).loss]);
+  }
   template <class F>
-  void statistic(int g, F f) const;
+  void statistic(int g, F f) const {
+    int const statistic = group(g).statistic;
+    if (statistic >= 0) f(tables_->layers[statistic], inputs_of(statistic));
+  }
 
  private:
   Shapes inputs_of(int node) const {
     int const first = tables_->first_shape[node];
     return {tables_->shapes + first, static_cast<std::size_t>(tables_->first_shape[node + 1] - first)};
   }
-  detail::LinkedTables const* tables_ = nullptr;
+  detail::ProgramTables<Backend> const* tables_ = nullptr;
   ErasedOp const* operations_ = nullptr;
   ErasedJoin const* joins_ = nullptr;
   std::uint64_t const* keys_ = nullptr;
 };
-static_assert(concepts::Program<LinkedProgram, LinkedCpu>);
 
 /// A pass of a network over a minibatch, and one over a block of a stream's steps.
-using LinkedRun = Run<LinkedProgram, LinkedCpu, Index, float*>;
-using LinkedBlockRun = Run<LinkedProgram, LinkedCpu, StepBlock<float>, float*>;
+template <class Backend>
+using TableRun = Run<TableProgram<Backend>, Backend, Index, float*>;
+template <class Backend>
+using TableBlockRun = Run<TableProgram<Backend>, Backend, StepBlock<float>, float*>;
 
 }  // namespace coldpress
