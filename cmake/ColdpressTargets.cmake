@@ -49,13 +49,16 @@ option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only 
 # With precompiled headers g++ 12 forgets which expressions of templates it was not to warn of.
 set(coldpress_with_precompiled "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-parentheses>")
 
-# Four hundred tests are linked, which takes lld a quarter of the time that GNU ld takes, and gold, which is part of binutils, half.
+# With it goes a linker for what is linked hundreds of times: lld takes a quarter of the time that GNU ld takes, and gold half.
 if(COLDPRESS_PRECOMPILE)
-  find_program(COLDPRESS_FAST_LINKER NAMES ld.lld ld.gold DOC "A linker for tests, lld or gold")
-  mark_as_advanced(COLDPRESS_FAST_LINKER)
-  if(COLDPRESS_FAST_LINKER MATCHES "ld\\.(lld|gold)$")
-    add_link_options($<$<LINK_LANGUAGE:C,CXX>:-fuse-ld=${CMAKE_MATCH_1}>)
-  endif()
+  include(CheckLinkerFlag)
+  foreach(linker IN ITEMS lld gold)
+    check_linker_flag(CXX -fuse-ld=${linker} COLDPRESS_LINKS_WITH_${linker})
+    if(COLDPRESS_LINKS_WITH_${linker})
+      add_link_options($<$<LINK_LANGUAGE:C,CXX>:-fuse-ld=${linker}>)
+      break()
+    endif()
+  endforeach()
 endif()
 
 # The headers in ARGN are what most sources of the target include.
@@ -66,9 +69,9 @@ function(coldpress_precompile target)
   endif()
 endfunction()
 
-# Where headers are precompiled, many small sources that instantiate the same templates are compiled together, some at a time: that takes
-# a third of the time. So the names of a source's own functions must differ from those of the others; the presets release and nightly,
-# where each source is compiled alone, find what a source forgets to include.
+# With COLDPRESS_PRECOMPILE, small sources that instantiate the same templates are compiled together, ten at a time. So the names of a
+# source's own functions differ from those of the others; the presets release and nightly, where each source is compiled alone, find
+# what a source forgets to include.
 function(coldpress_compile_together target)
   if(COLDPRESS_PRECOMPILE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)

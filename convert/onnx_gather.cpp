@@ -147,7 +147,7 @@ Tensor fold_scatter(Call const& call) {
   }
   return result;
 }
-/// SelectedParts of a constant.
+/// Parts of a constant.
 Tensor fold_gather_parts(Call const& call) {
   Tensor const& whole = call.constant(0, "its input");
   if (call.integer("batch_dims", 0) != 0) refuse("it selects constants for each sample");
@@ -162,7 +162,7 @@ Tensor fold_gather_parts(Call const& call) {
   return picked(call, whole, places, parts.shape);
 }
 
-/// SelectedParts of each sample, at places of its own.
+/// Parts of each sample, at places of its own.
 void gather_of_samples(Call& call) {
   Value const x = call.value(0), places = call.value(1);
   bool const fits = call.integer("batch_dims", 0) == 1 && x.rank() > 1 && places.rank() > 1 && x.axis(0).hidden() &&

@@ -37,7 +37,7 @@ bool takes_file(CLI::Option const& option) {
   return takes_data(option) || (takes_value(option) && kind(option) == file);
 }
 
-/// The format_names of data, with this between them; those that take a list of files, or the others, or both.
+/// The names of the formats of data, with this between them; those that take a list of files, or the others, or both.
 std::string format_names(char const* between, bool lists, bool others) {
   std::string all;
   for (data::SpecHelp const& format : data::spec_help())

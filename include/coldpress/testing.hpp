@@ -285,7 +285,7 @@ std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int st
 }
 
 /// Training gives the same bits with and without a fused update and when repeated. If COLDPRESS_LAW_SHAPES is above 1,
-/// it also gives the reference's results within the bound, as the gradients do by backend_law.
+/// it also gives the reference's results within the bound, which backend_law checks of gradients in any case.
 template <class Net, Shape in, Loss auto loss>
 void training_law(Index batch, std::uint64_t seed, Violations& violations) {
   using Fast = Network<Net, in>;

@@ -1,5 +1,5 @@
 // Compiles the engine of "cpu" and its levels, and makes backends of it.
-#include <coldpress/kernels/linked_layers.hpp>
+#include <coldpress/kernels/linked_layers.hpp>  // first, so that the engine calls its passes
 #include "host_backend.hpp"
 
 namespace coldpress::dynamic {

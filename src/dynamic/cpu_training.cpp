@@ -1,5 +1,5 @@
 // Compiles the training of networks on the engine of "cpu", which only programs that train link.
-#include <coldpress/kernels/linked_layers.hpp>
+#include <coldpress/kernels/linked_layers.hpp>  // first, so that the trainer calls its passes
 #include "trainer.hpp"
 
 namespace coldpress::dynamic {

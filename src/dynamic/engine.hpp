@@ -169,8 +169,7 @@ class Engine final : public Executable {
   Memory memory() const { return transfer_.template memory<Memory>(); }
   using EngineRun = TableRun<Backend>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
-  /// Computes a forward pass. It is not inlined, so that there is one copy of all layers' code.
-  __attribute__((noinline)) void compute(Space& space, EngineRun const& run) const {
+  void compute(Space& space, EngineRun const& run) const {
     if (!transfer_.forward(space.passes, run)) coldpress::forward(run);
   }
   /// Whether a recording can be replayed for this call.

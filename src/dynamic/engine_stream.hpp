@@ -19,7 +19,7 @@ class EngineStream {
         refuse("stream: a sample of the network is a sequence of ", in,
                "; a stream needs single steps, so make the network with an input of one step");
     }
-    engine.inference_.program.template link<coldpress::detail::LayerRoles{.streams = true}>();
+    engine.inference_.program.link_streams();
     if (most == 1) return std::make_unique<Passes<StepStream<TableProgram<Backend>, Backend>>>(engine, most);
     return std::make_unique<Passes<BlockStream<TableProgram<Backend>, Backend>>>(engine, most);
   }

@@ -22,7 +22,7 @@ LayerType::LayerType(std::size_t alternative, void* layer)
 LayerType::LayerType(LayerType const&) = default;
 LayerType::LayerType(LayerType&&) noexcept = default;
 LayerType& LayerType::operator=(LayerType const& other) { return *this = LayerType{other}; }
-// By two functions that there are anyway: assignments for each pair of alternatives would be many more.
+// By two functions that there are anyway: assignments would be as many again, for each alternative.
 LayerType& LayerType::operator=(LayerType&& other) noexcept {
   if (this != &other) std::destroy_at(this), std::construct_at(this, std::move(other));
   return *this;

@@ -1,4 +1,4 @@
-// The plan of a config: that of typed/static_program.hpp, made at run time, and in tables.
+// Plans a config when the program runs, and keeps the plan in tables.
 #pragma once
 
 #include "graph.hpp"
@@ -44,7 +44,10 @@ class Program : public NumberedGroups<Program> {
   }
 
   // What plan_stream asks of a program.
-  Group const& group(int g) const { return groups_[static_cast<std::size_t>(g)]; }
+  Group const& group(int g) const {
+    static constexpr Group nothing{};
+    return g < 0 ? nothing : groups_[static_cast<std::size_t>(g)];
+  }
   Shapes head_inputs(int g) const { return inputs_of(static_cast<std::size_t>(group(g).head)); }
   template <class Some, class None>
   void head(int g, Some some, None none) const {

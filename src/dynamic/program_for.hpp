@@ -5,7 +5,9 @@
 
 #include <coldpress/run/layer_functions.hpp>
 
+#include <array>
 #include <cstddef>
+#include <mutex>
 #include <new>
 
 namespace coldpress::dynamic {
@@ -14,8 +16,6 @@ namespace coldpress::dynamic {
 template <class Backend>
 class ProgramFor : public Program {
  public:
-  using LayerRoles = coldpress::detail::LayerRoles;
-
   ProgramFor(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed,
              Objective const* objective = nullptr)
       : Program(graph, options, planned(options), objective) {
@@ -30,10 +30,10 @@ class ProgramFor : public Program {
       first_operation_.push_back(static_cast<int>(ops_.size()));
       for (int i = 0; i < group.chain_length; ++i) add_op(backend, static_cast<std::size_t>(group.chain[i]), seed);
     });
-    functions_.resize(layers_.size());
-    link<LayerRoles{.losses = true}>();
-    for (std::size_t i = 0; i < layers_.size(); ++i)
-      functions_[i].layer = std::visit([](auto const& layer) -> void const* { return &layer; }, layers_[i]);
+    for (GraphLayer const& layer : layers_) {
+      functions_.push_back(functions_of<LayerRoles{.losses = true}>(layer));
+      functions_.back().layer = std::visit([](auto const& held) -> void const* { return &held; }, layer);
+    }
     tables_ = {&plan_,
                nodes_.data(),
                groups_.data(),
@@ -53,24 +53,28 @@ class ProgramFor : public Program {
   /// What passes are given.
   TableProgram<Backend> const& passes() const { return passes_; }
 
-  /// Adds the functions that these passes call. Programs that do not ask for them do not link them.
-  template <LayerRoles roles>
-  void link() {
-    static constexpr auto all = functions_of<roles>(static_cast<GraphLayer*>(nullptr));
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      coldpress::detail::TableLayer<Backend>& own = functions_[i];
-      coldpress::detail::TableLayer<Backend> const& type = all[layers_[i].index()];
-      own.normalization = type.normalization, own.head = type.head;
-      if constexpr (roles.streams) own.stream = type.stream;
-      if constexpr (roles.training) own.gradient = type.gradient;
-      if constexpr (roles.losses) own.objective = type.objective;
-    }
+  // Add the functions that training and streams call. Programs that ask for neither do not link them. Streams are made
+  // while others play.
+  void link_training() {
+    std::call_once(has_training_, [&] {
+      for (std::size_t i = 0; i < layers_.size(); ++i)
+        functions_[i].gradient = functions_of<LayerRoles{.training = true}>(layers_[i]).gradient;
+    });
+  }
+  void link_streams() {
+    std::call_once(has_streams_, [&] {
+      for (std::size_t i = 0; i < layers_.size(); ++i)
+        functions_[i].stream = functions_of<LayerRoles{.streams = true}>(layers_[i]).stream;
+    });
   }
 
  private:
+  using LayerRoles = coldpress::detail::LayerRoles;
+  using TableLayer = coldpress::detail::TableLayer<Backend>;
   template <LayerRoles roles, class... Layers>
-  static constexpr auto functions_of(std::variant<Layers...> const*) {
-    return std::array{coldpress::detail::TableLayer<Backend>::template of<roles, Layers>()...};
+  static TableLayer const& functions_of(std::variant<Layers...> const& layer) {
+    static constexpr std::array all{TableLayer::template of<roles, Layers>()...};
+    return all[layer.index()];
   }
   static PlanOptions planned(PlanOptions options) {
     options.pitch = Backend::pitch;
@@ -97,7 +101,8 @@ class ProgramFor : public Program {
   };
   template <class Op>
   Op const* keep(std::size_t node, Op const& op) {
-    static_assert(sizeof(Op) <= sizeof(Operation) && std::is_trivially_destructible_v<Op>);
+    static_assert(sizeof(Op) <= sizeof(Operation) && alignof(Op) <= alignof(Operation));
+    static_assert(std::is_trivially_destructible_v<Op>);
     return new (operations_[node].bytes) Op{op};
   }
   void add_op(Backend const& backend, std::size_t node, std::uint64_t seed) {
@@ -134,7 +139,8 @@ class ProgramFor : public Program {
   std::vector<std::shared_ptr<void const>> custom_operations_;
   std::vector<ErasedJoin> joins_;
   std::vector<std::uint64_t> keys_;
-  std::vector<coldpress::detail::TableLayer<Backend>> functions_;
+  std::vector<TableLayer> functions_;
+  std::once_flag has_training_, has_streams_;
   coldpress::detail::ProgramTables<Backend> tables_;
   TableProgram<Backend> passes_;
 };

@@ -125,7 +125,6 @@ class Trainer final : public Training {
 
  private:
   using Space = dynamic::Space<Backend>;
-  using LayerRoles = coldpress::detail::LayerRoles;
   using EngineRun = typename Engine<Backend>::EngineRun;
 
   /// The buffers that ranks may divide; see StateShares.
@@ -147,7 +146,7 @@ class Trainer final : public Training {
     PlanOptions const options{.training = true, .losses = true, .input_gradient = graph.force_backward};
     auto fresh = std::make_unique<Space>(engine_.transfer_, graph, engine_.backend_, options, engine_.seed_,
                                          objective ? &*objective : nullptr);
-    fresh->program.template link<LayerRoles{.training = true}>();
+    fresh->program.link_training();
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
     // The copy may run out of memory, so it is made before anything changes. It is on the heap, because g++ would warn
     // that parts of an optional one may be uninitialised.
@@ -165,7 +164,7 @@ class Trainer final : public Training {
     return engine_.samples(engine_.training_->program, engine_.kept_);
   }
   EngineRun resume(std::size_t kept) {
-    engine_.training_->program.template link<LayerRoles{.training = true}>();
+    engine_.training_->program.link_training();
     return engine_.start(*engine_.training_, engine_.kept_, nullptr, engine_.step_, kept);
   }
   GradientSinks<float> gradients() {

@@ -28,17 +28,18 @@ TEST_CASE("convolution and pooling") {
   check_grid_at_night<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{}>,
                       Shape{11, 4}>();
 }
+#if COLDPRESS_NIGHTLY
 TEST_CASE("convolution of volumes") {
-  check_grid_at_night<
-      Sequential<Convolution{.num_output = 6,
-                             .filter_shape = {3, 1, 2},
-                             .stride = {2, 1, 3},
-                             .padding = {2, 0, 1},
-                             .dilation = {1, 3, 2},
-                             .groups = 2},
-                 TanH{}, ConvolutionTranspose{.num_output = 3, .filter_shape = {2, 3, 1}, .stride = {3, 1, 2}}>,
-      Shape{4, 5, 3, 6}>();
+  check_grid<Sequential<Convolution{.num_output = 6,
+                                    .filter_shape = {3, 1, 2},
+                                    .stride = {2, 1, 3},
+                                    .padding = {2, 0, 1},
+                                    .dilation = {1, 3, 2},
+                                    .groups = 2},
+                        TanH{}, ConvolutionTranspose{.num_output = 3, .filter_shape = {2, 3, 1}, .stride = {3, 1, 2}}>,
+             Shape{4, 5, 3, 6}>();
 }
+#endif
 TEST_CASE("recurrent layers") {
   check_grid_at_night<Sequential<Rnn{.hidden_size = 9}, Linear{2}>, Shape{6, 3}>();
   check_grid<Sequential<Rnn{.hidden_size = 5,

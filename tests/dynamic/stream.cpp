@@ -9,6 +9,8 @@
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/stream.hpp>
 
+#include <future>
+
 using namespace coldpress;
 using namespace coldpress::test;
 
@@ -94,6 +96,23 @@ TEST_CASE("the config of a network for sequences makes one for a stream") {
   auto const y = whole.predict(x);
   dynamic::Stream stream{step};
   CHECK(same_bits(streamed(stream, x, 1, 3, {16}), std::vector<float>(y.begin(), y.end())));
+}
+
+TEST_CASE("streams are made while others play") {  // the preset tsan sees whether they share what one of them writes
+  auto network = made("cpu");
+  auto const x = noise(2 * 300);
+  auto const wanted = by_step(network, x);
+  auto const streamed_again = [&](int times) {
+    bool same = true;
+    for (int n = 0; n < times; ++n) {
+      dynamic::Stream stream{network};
+      same = same && same_bits(streamed(stream, x, 2, 1, {17}), wanted);
+    }
+    return same;
+  };
+  auto elsewhere = std::async(std::launch::async, streamed_again, 20);
+  CHECK(streamed_again(20));
+  CHECK(elsewhere.get());
 }
 
 TEST_CASE("weights may change between blocks, which allocate nothing") {

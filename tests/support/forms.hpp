@@ -64,11 +64,5 @@ void check_forms() {
   check_same<Network<Net, in, DynamicBatch, Cpu>, Network<Net, in, DynamicBatch, LinkedCpu>, loss, optimizer,
              options>();
 }
-/// The same at night alone: what is compiled in takes the compiler ten seconds for each network.
-template <class Net, Shape in, auto loss = MeanSquaredError{}, auto optimizer = Sgd{.learning_rate = 0.01f},
-          SolverOptions options = SolverOptions{}>
-void check_forms_at_night() {
-  if constexpr (COLDPRESS_NIGHTLY) check_forms<Net, in, loss, optimizer, options>();
-}
 
 }  // namespace coldpress::test

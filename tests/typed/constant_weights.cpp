@@ -67,11 +67,23 @@ TEST_CASE("constant weights give the bits of weights of one's own") {
                              Linear{7}, BatchNormalization{}, LogSoftmax{}>,
                   Shape{2, 9, 9}, DynamicBatch>(outputs_of(2 * 9 * 9 * 3));
   check_same_bits<Graph<branches>, Shape{4}, Batch<2>>(outputs_of(8));
-  check_same_bits<Sequential<Rnn{.hidden_size = 5, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{2}>,
-                  Shape{3}, Batch<1>>([x = input(3)](auto& net) {
+  check_same_bits<
+      Sequential<Rnn{.hidden_size = 5, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{2}>, Shape{3},
+      Batch<1>>([x = input(3)](auto& net) {
     auto const y = net.step(x).values;
     return std::vector<float>(y.begin(), y.end());
   });
+}
+
+TEST_CASE("the compiler arranges constant weights for the kernels that a program links by default, too") {
+  using Net = Network<Sequential<Linear{2}>, Shape{3}, Batch<1>, ConstantWeights<>>;
+  static constexpr float matrix[] = {1, 2, 3, -1, 0, 1};
+  static constexpr std::array<float, 2> bias{0.5f, -0.25f};
+  static constexpr Net::Weights weights = Net::arranged(matrix, bias);
+  Net net{weights};
+  auto const y = net.forward(std::array<float, 3>{1, 1, 2});
+  CHECK(y[0] == 9.5f);
+  CHECK(y[1] == 0.75f);
 }
 
 TEST_CASE("constant weights are arranged by the compiler, and only read") {

@@ -39,10 +39,10 @@ struct LinkedCpu : cpu::TableCpu {
   constexpr Index storage_size(Parameter const& parameter) const {
     return halves ? cpu::HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
   }
-  float get(Parameter const& parameter, float const* storage, Index element) const {
+  constexpr float get(Parameter const& parameter, float const* storage, Index element) const {
     return halves ? cpu::HalfLayout::get(parameter, storage, element) : Layout::get(parameter, storage, element);
   }
-  void put(Parameter const& parameter, float* storage, Index element, float value) const {
+  constexpr void put(Parameter const& parameter, float* storage, Index element, float value) const {
     halves ? cpu::HalfLayout::put(parameter, storage, element, value) : Layout::put(parameter, storage, element, value);
   }
 

@@ -1,4 +1,4 @@
-// The streams of network types with linked kernels, which are compiled with the kernels
+// The streams of networks on linked kernels, which are compiled with the kernels
 // (kernels/cpu/linked_streams.cpp).
 #pragma once
 

@@ -12,7 +12,8 @@ template <class T, class List>
 constexpr bool is_builtin = index_of<T>(List{}) >= 0;
 
 /// The primitives that make calls which a tape may record, or record them. They take the compiler long, so their
-/// definitions are in kernels/cpu/recorded_cpu.hpp and compiled once for all programs.
+/// definitions are in kernels/cpu/recorded_cpu.hpp and compiled once for all programs. It is a template so that the
+/// sources that include these may inline them; its one argument is Tape.
 template <class Recorder>
 struct RecordedCpu : Layout, Context {
   Table const* table = nullptr;

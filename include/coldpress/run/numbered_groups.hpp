@@ -1,7 +1,7 @@
 // The functions of a program that follow from its groups alone, for programs whose groups are run-time numbers.
 #pragma once
 
-// Networks from configs and network types with linked kernels share them.
+// TableProgram has them, and so have the plans from which its tables are made.
 
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/group.hpp>

@@ -5,7 +5,7 @@
 // types (std::integral_constant), so that the compiler knows them; TableProgram, which configs and network types with
 // linked kernels have, returns run-time values. The layers of a TableProgram are of one type, detail::TableLayer, for
 // which the functions of run/execute.hpp that are given a layer have overloads. DeviceProgram is a StaticProgram
-// without tables.
+// for GPUs, without constant tables in memory.
 
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/plan.hpp>

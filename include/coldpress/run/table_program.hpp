@@ -1,9 +1,9 @@
 // A program in tables: what is known about a network, as numbers that its passes read when they run.
 #pragma once
 
-// All networks of a backend have this one type of program, so that their passes, and the functions of layers that these
-// call (run/layer_functions.hpp), are compiled once. The compiler makes the tables of a network type with linked
-// kernels (typed/tabled_program.hpp); those of a config are made when it is loaded.
+// All networks in tables on a backend have this one type of program, so that their passes, and the functions of layers
+// that these call (run/layer_functions.hpp), are compiled once. The compiler makes the tables of a network type with
+// linked kernels (typed/tabled_program.hpp); those of a config are made when it is loaded.
 
 #include <coldpress/run/numbered_groups.hpp>
 #include <coldpress/run/run.hpp>

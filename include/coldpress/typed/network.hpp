@@ -467,7 +467,8 @@ class Network {
     require(size == weight_shape(i).size(), "arranged: an array has a different number of values than its weight");
     Parameter const& parameter = weight(i);
     T* const storage = all.values + offset(i);
-    for (Index e = 0; e < size; ++e) Backend{}.put(parameter, storage, e, values[e]);
+    Backend const backend{};
+    for (Index e = 0; e < size; ++e) backend.put(parameter, storage, e, values[e]);
   }
   static constexpr Index stored_size(int i) { return Inference::memory.slots[Graph::weights[i]].size; }
   void check_not_moved() const {
