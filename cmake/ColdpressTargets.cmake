@@ -49,7 +49,7 @@ option(COLDPRESS_PRECOMPILE "Read what most sources of a component include only 
 # With precompiled headers g++ 12 forgets which expressions of templates it was not to warn of.
 set(coldpress_with_precompiled "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-parentheses>")
 
-# With it goes a linker for what is linked hundreds of times: lld takes a quarter of the time that GNU ld takes, and gold half.
+# With it goes a linker that takes less time than GNU ld, for what is linked hundreds of times.
 if(COLDPRESS_PRECOMPILE)
   include(CheckLinkerFlag)
   foreach(linker IN ITEMS lld gold)

@@ -44,8 +44,8 @@ void check_grid_passes(std::initializer_list<Index> batches = {1, 2, 5, 33}) {
   for (Index batch : batches) (grid_law<Net, shapes, false>(batch, static_cast<std::uint64_t>(batch), violations), ...);
   check_none(violations);
 }
-// The same at night alone: a network takes the compiler some five seconds. For each commit, one network of each kind is
-// checked here, and networks from configs compute with the same kernels where nvcc is (cuda.networks).
+// The same at night alone, since each network takes the compiler long. For each commit, some networks are checked here,
+// and networks from configs compute with the same kernels where nvcc is (cuda.networks).
 template <class Net, Shape... shapes>
 void check_grid_at_night(std::initializer_list<Index> batches = {1, 2, 5, 33}) {
   if constexpr (COLDPRESS_NIGHTLY) check_grid<Net, shapes...>(batches);

@@ -45,7 +45,7 @@ void check(std::string const& name, Index labels = 0) {
   grid::order() = grid::Order::forward;
 }
 
-/// The same at night alone, for what takes the compiler ten seconds more.
+/// The same at night alone, since each network takes the compiler long.
 template <class Layers, auto in, Index batch, auto loss, auto optimizer = momentum,
           SolverOptions options = SolverOptions{}>
 void check_at_night(std::string const& name, Index labels = 0) {

@@ -52,7 +52,7 @@ TEST_CASE("small steps are one cluster, and large ones have all of a GPU") {
   CHECK(t1.in_cluster());
   CHECK(!t1.fits_cluster());
   CHECK(step_of<T4>().in_cluster());
-#if COLDPRESS_NIGHTLY  // each takes the compiler ten seconds or more
+#if COLDPRESS_NIGHTLY  // each takes the compiler long
   CHECK(!step_of<T2>().in_cluster());
   CHECK(step_of<T5>().in_cluster());
   CHECK(!step_of<T3>().in_cluster());

@@ -23,7 +23,7 @@ TEST_CASE("and so have those that slice, reduce, normalise, number and embed") {
               Shape{3}>();
 #endif
 }
-#if COLDPRESS_NIGHTLY  // what is compiled in takes the compiler ten seconds for each network
+#if COLDPRESS_NIGHTLY  // what is compiled in takes the compiler long
 TEST_CASE("and so have those with gates, learned slopes, and normalisations of groups") {
   check_forms<Sequential<Linear{4 * 38}, Reshape{Shape{4, 38}}, RMSNormalization{}, Glu{.gate = GluGate::gelu},
                          BatchNormalization{.axis = -1}, PReLU{.num_parameters = 4}, Mish{},

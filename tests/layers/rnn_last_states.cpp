@@ -152,7 +152,7 @@ TEST_CASE("a layer goes on from the last state of another") { check_all<DefaultB
 #if COLDPRESS_NIGHTLY
 TEST_CASE("a GPU's code gives last states, and takes their gradients") { check_all<Grid>(); }
 TEST_CASE("the reference gives last states, and takes their gradients") { check_all<Reference<double>>(); }
-#else  // each takes the compiler two seconds or more
+#else  // each takes the compiler long
 TEST_CASE("a GPU's code gives last states, and takes their gradients") { check_halves<gru, Grid>(); }
 TEST_CASE("the reference gives last states, and takes their gradients") {
   check_halves<lstm, Reference<double>>();

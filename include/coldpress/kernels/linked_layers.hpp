@@ -50,10 +50,11 @@ struct LayerFunctions<LinkedCpu> {
   template <class L>
   static constexpr ObjectiveFunctions<LinkedCpu> const* objective = [] {
     using Own = ObjectiveFunctionsOf<LinkedCpu, L>;
-    if constexpr (Loss<L>)
+    if constexpr (Loss<L>) {
       return functions_in<L, BuiltinLosses, Own>(loss_functions);
-    else
+    } else {
       return functions_in<L, BuiltinStatistics, Own>(statistic_functions);
+    }
   }();
 };
 
