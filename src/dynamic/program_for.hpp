@@ -69,12 +69,22 @@ class ProgramFor : public Program {
   }
 
  private:
+  using T = typename Backend::Scalar;
   using LayerRoles = coldpress::detail::LayerRoles;
   using TableLayer = coldpress::detail::TableLayer<Backend>;
   template <LayerRoles roles, class... Layers>
   static TableLayer const& functions_of(std::variant<Layers...> const& layer) {
-    static constexpr std::array all{TableLayer::template of<roles, Layers>()...};
+    static constexpr std::array all{of<roles, Layers>()...};
     return all[layer.index()];
+  }
+  /// Custom layers compute with floats.
+  template <LayerRoles roles, class L>
+  static constexpr TableLayer of() {
+    if constexpr (std::is_same_v<L, CustomNode> && !std::is_same_v<T, float>) {
+      return {};
+    } else {
+      return TableLayer::template of<roles, L>();
+    }
   }
   static PlanOptions planned(PlanOptions options) {
     options.pitch = Backend::pitch;
@@ -112,7 +122,7 @@ class ProgramFor : public Program {
           if constexpr (PointwiseLayer<L>) {
             ops_.push_back(backend.template erased<L>());
             ops_.back().op = keep(node, layer.op(layer_key(layer, seed, names_[node])));
-          } else if constexpr (std::is_same_v<L, CustomNode>) {
+          } else if constexpr (std::is_same_v<L, CustomNode> && std::is_same_v<T, float>) {
             auto op = layer.layer->op(CustomNode::is_reference<Backend>, layer_key(layer, seed, names_[node]));
             ops_.push_back(op.erased);
             custom_operations_.push_back(std::move(op.owner));
@@ -133,11 +143,11 @@ class ProgramFor : public Program {
         layers_[node]);
   }
 
-  std::vector<ErasedOp> ops_;
+  std::vector<BasicErasedOp<T>> ops_;
   std::vector<int> first_operation_;
   std::vector<Operation> operations_ = std::vector<Operation>(layers_.size());  // by node
   std::vector<std::shared_ptr<void const>> custom_operations_;
-  std::vector<ErasedJoin> joins_;
+  std::vector<BasicErasedJoin<T>> joins_;
   std::vector<std::uint64_t> keys_;
   std::vector<TableLayer> functions_;
   std::once_flag has_training_, has_streams_;

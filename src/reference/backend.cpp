@@ -8,7 +8,7 @@ namespace coldpress::dynamic {
 namespace {
 
 std::unique_ptr<AnyBackend> make(std::string const&, BackendOptions const&) {
-  return std::make_unique<HostBackend<RuntimeReference>>();
+  return std::make_unique<HostBackend<RuntimeReference<float>>>();
 }
 
 }  // namespace
@@ -16,8 +16,8 @@ std::unique_ptr<AnyBackend> make(std::string const&, BackendOptions const&) {
 /// Registers the backend before main(). The linker keeps this file because coldpress::dynamic_reference asks for this
 /// name.
 extern "C" __attribute__((constructor(101))) void coldpress_reference_backend() {
-  trainer_maker<RuntimeReference> = Trainer<RuntimeReference>::make;
-  stream_maker<RuntimeReference> = EngineStream<RuntimeReference>::make;
+  trainer_maker<RuntimeReference<float>> = Trainer<RuntimeReference<float>>::make;
+  stream_maker<RuntimeReference<float>> = EngineStream<RuntimeReference<float>>::make;
   reference_backends() = make;
 }
 

@@ -7,20 +7,21 @@
 
 namespace coldpress::dynamic {
 
-struct RuntimeReference : Reference<float> {
+template <class Real>
+struct RuntimeReference : Reference<Real> {
   /// All gradients go through memory, which changes no bits, so only one kind of sink has to be compiled.
   template <class Optimizer>
   static constexpr bool fuses_update = false;
 
   template <class L>
-  ErasedOp erased() const {
-    return cpu::erased_op_of<float, L>();
+  BasicErasedOp<Real> erased() const {
+    return cpu::erased_op_of<Real, L>();
   }
   template <class L>
-  ErasedJoin erased_join() const {
-    return cpu::erased_join_of<float, L>();
+  BasicErasedJoin<Real> erased_join() const {
+    return cpu::erased_join_of<Real, L>();
   }
 };
-static_assert(concepts::Backend<RuntimeReference>);
+static_assert(concepts::Backend<RuntimeReference<float>>);
 
 }  // namespace coldpress::dynamic

@@ -16,7 +16,7 @@ namespace coldpress {
 namespace detail {
 
 /// The value of a chain at x, and its derivative there. An erased chain consists of operations on blocks of whole
-/// vectors of floats.
+/// vectors.
 template <class Chain, class Real>
 Real value_of(Chain const& chain, Real x, Position at) {
   return chain.value(x, at);
@@ -31,27 +31,30 @@ Real derivative_of(Chain<> const&, Real, Real, Position) {
   return 1;
 }
 
+template <class Real>
 struct ErasedValue {
   static constexpr Index lanes = 16;
-  static constexpr ErasedOp::Block block{1, lanes, lanes};
-  alignas(64) float values[lanes] = {};
+  static constexpr ErasedBlock block{1, lanes, lanes};
+  alignas(64) Real values[lanes] = {};
   Index lane;
   Position at;  // of the block's first value
 
-  ErasedValue(float x, Position place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} {
+  ErasedValue(Real x, Position place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} {
     values[lane] = x;
   }
 };
-inline float value_of(ErasedChain const& chain, float x, Position at) {
+template <class Real>
+Real value_of(BasicErasedChain<Real> const& chain, Real x, Position at) {
   ErasedValue block{x, at};
   for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, block.values, block.block, block.at);
   return block.values[block.lane];
 }
-inline float derivative_of(ErasedChain const& chain, float x, float y, Position at) {
-  float derivative = 1;
+template <class Real>
+Real derivative_of(BasicErasedChain<Real> const& chain, Real x, Real y, Position at) {
+  Real derivative = 1;
   for (int n = chain.length - 1; n >= 0; --n) {
-    ErasedOp const& op = chain.ops[n];
-    ErasedValue const in{value_of(ErasedChain{chain.ops, n}, x, at), at}, out{y, at};
+    BasicErasedOp<Real> const& op = chain.ops[n];
+    ErasedValue const in{value_of(BasicErasedChain<Real>{chain.ops, n}, x, at), at}, out{y, at};
     ErasedValue product{derivative, at};
     op.gradient(op.op, in.values, out.values, product.values, true, product.block, product.at);
     derivative = product.values[product.lane];
@@ -69,7 +72,8 @@ template <class Op, class Real>
 Real joined(BinaryPostOp<Op, Real> const& with, Real x, Index i, Index j) {
   return with.op.value(x, with.other[i * with.pitch + j]);
 }
-inline float joined(BinaryPostOp<ErasedJoin, float> const& with, float x, Index i, Index j) {
+template <class Real>
+Real joined(BinaryPostOp<BasicErasedJoin<Real>, Real> const& with, Real x, Index i, Index j) {
   if (with.other) with.op.value(with.op.op, &x, with.other + i * with.pitch + j, 0, 1, {1, 1, 1});
   return x;
 }

@@ -78,7 +78,7 @@ struct BinaryPostOp {
 };
 struct NoJoin {};
 template <class Chain, class T>
-using DefaultJoin = std::conditional_t<std::is_same_v<Chain, ErasedChain>, BinaryPostOp<ErasedJoin, T>, NoJoin>;
+using DefaultJoin = std::conditional_t<is_erased_chain<Chain>, BinaryPostOp<BasicErasedJoin<T>, T>, NoJoin>;
 
 /// Whether the compiler knows that a chain does nothing.
 template <class Chain>
@@ -100,7 +100,7 @@ struct PostOps {
   Index kept_pitch = 0;
   [[no_unique_address]] Join join = {};
   // Whether only one group reads the value. Only recorded calls need this, and their chains are type-erased.
-  std::conditional_t<std::is_same_v<Chain, ErasedChain>, bool, std::false_type> read_once = {};
+  std::conditional_t<is_erased_chain<Chain>, bool, std::false_type> read_once = {};
 
   static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
   constexpr bool empty() const {
@@ -119,7 +119,7 @@ struct SignalPostOps : PostOps<Chain, T, Join> {
 };
 
 template <class Chain>
-using DefaultAdds = std::conditional_t<std::is_same_v<Chain, ErasedChain>, bool, std::false_type>;
+using DefaultAdds = std::conditional_t<is_erased_chain<Chain>, bool, std::false_type>;
 
 /// What happens to a finished input gradient before it is stored: if it `adds`, the gradient that is already in dx is
 /// added to it; then it is multiplied by the gradient of the chain that produced the input. Only a layer that declares

@@ -144,36 +144,48 @@ constexpr Chain<Op, Rest...> chain_of(Op op, Rest... rest) {
   return {op, chain_of(rest...)};
 }
 
-/// One operation with its type erased, applied to blocks of rows. Networks that are known only at run time chain these.
-/// All backends accept this form. A backend that has its own code for an operation (vector code of a CPU, kernels of a
-/// GPU) finds it by the id.
-struct ErasedOp {
-  struct Block {
-    Index rows, columns, pitch;
-  };
+/// A block of rows to which an operation with its type erased is applied.
+struct ErasedBlock {
+  Index rows, columns, pitch;
+};
+
+/// One operation on numbers of type T with its own type erased, applied to blocks of rows. Networks that are known only
+/// at run time chain these. All backends accept this form. A backend that has its own code for an operation (vector
+/// code of a CPU, kernels of a GPU) finds it by the id.
+template <class T>
+struct BasicErasedOp {
+  using Block = ErasedBlock;
   int id;  // the operation_id (layers.hpp) of a built-in layer; -1: any other operation
   bool needs_input;
   void const* op;  // the operation itself, which is trivially copyable
   /// Computes x <- value(x).
-  void (*value)(void const* op, float* x, Block block, Position at);
+  void (*value)(void const* op, T* x, Block block, Position at);
   /// Computes derivative <- gradient(x, y), or derivative <- derivative * gradient(x, y) if `multiply` is set. x may be
   /// null unless needs_input is true.
-  void (*gradient)(void const* op, float const* x, float const* y, float* derivative, bool multiply, Block block,
-                   Position at);
+  void (*gradient)(void const* op, T const* x, T const* y, T* derivative, bool multiply, Block block, Position at);
 };
 
-struct ErasedChain {
-  ErasedOp const* ops;
+template <class T>
+struct BasicErasedChain {
+  BasicErasedOp<T> const* ops;
   int length;
 };
+template <class Chain>
+constexpr bool is_erased_chain = false;
+template <class T>
+constexpr bool is_erased_chain<BasicErasedChain<T>> = true;
 
 /// The operation of a join with its type erased: x <- value(x, other). Only the first `columns` columns of `other` are
 /// read.
-struct ErasedJoin {
-  int id = -1;  // as for ErasedOp
+template <class T>
+struct BasicErasedJoin {
+  int id = -1;  // as for BasicErasedOp
   void const* op = nullptr;
-  void (*value)(void const* op, float* x, float const* other, Index pitch, Index columns,
-                ErasedOp::Block block) = nullptr;
+  void (*value)(void const* op, T* x, T const* other, Index pitch, Index columns, ErasedBlock block) = nullptr;
 };
+
+using ErasedOp = BasicErasedOp<float>;
+using ErasedChain = BasicErasedChain<float>;
+using ErasedJoin = BasicErasedJoin<float>;
 
 }  // namespace coldpress

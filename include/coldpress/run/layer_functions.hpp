@@ -14,18 +14,24 @@ namespace coldpress {
 
 namespace detail {
 
+/// What is done with the finished sums of a compute layer.
+template <class Backend>
+using TablePostOps = PostOps<BasicErasedChain<typename Backend::Scalar>, typename Backend::Scalar>;
+template <class Backend>
+using TableSignalPostOps = SignalPostOps<BasicErasedChain<typename Backend::Scalar>, typename Backend::Scalar>;
+
 /// The functions of a compute layer for inference. `part` is null in a pass over a whole minibatch.
 template <class Backend>
 struct HeadFunctions {
-  void (*forward)(TableRun<Backend> const& run, void const* layer, int g, Rows<float> y,
-                  PostOps<ErasedChain, float> const& post_ops, PartStage const* part);
+  void (*forward)(TableRun<Backend> const& run, void const* layer, int g, Rows<typename Backend::Scalar> y,
+                  TablePostOps<Backend> const& post_ops, PartStage const* part);
   Totals (*totals)(void const* layer, Shapes in);
 };
 /// Those for blocks of a stream's steps.
 template <class Backend>
 struct StreamFunctions {
-  void (*forward)(TableBlockRun<Backend> const& run, void const* layer, int g, Signal<float> y,
-                  SignalPostOps<ErasedChain, float> const& post_ops);
+  void (*forward)(TableBlockRun<Backend> const& run, void const* layer, int g, Signal<typename Backend::Scalar> y,
+                  TableSignalPostOps<Backend> const& post_ops);
 };
 
 /// The function of a compute layer that passes gradients back, those of its parameters to sinks of this type.
@@ -45,18 +51,19 @@ template <template <class, class> class Into, class Backend, class Optimizer,
           bool fuses = fuses_update_of<Backend, Optimizer>>
 struct IntoUpdate {};
 template <template <class, class> class Into, class Backend, class Optimizer>
-struct IntoUpdate<Into, Backend, Optimizer, true> : Into<Backend, UpdateSinks<Optimizer, float>> {};
+struct IntoUpdate<Into, Backend, Optimizer, true> : Into<Backend, UpdateSinks<Optimizer, typename Backend::Scalar>> {};
 template <template <class, class> class Into, class Backend, class Optimizers = BuiltinOptimizers>
 struct IntoAll;
 template <template <class, class> class Into, class Backend, class... Optimizers>
-struct IntoAll<Into, Backend, TypeList<Optimizers...>> : Into<Backend, GradientSinks<float>>,
+struct IntoAll<Into, Backend, TypeList<Optimizers...>> : Into<Backend, GradientSinks<typename Backend::Scalar>>,
                                                          IntoUpdate<Into, Backend, Optimizers>... {};
 /// f.template operator()<sinks>() for each of these types.
 template <class Backend, class F>
 constexpr void for_each_sinks(F f) {
-  f.template operator()<GradientSinks<float>>();
+  f.template operator()<GradientSinks<typename Backend::Scalar>>();
   for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() {
-    if constexpr (fuses_update_of<Backend, Optimizer>) f.template operator()<UpdateSinks<Optimizer, float>>();
+    if constexpr (fuses_update_of<Backend, Optimizer>)
+      f.template operator()<UpdateSinks<Optimizer, typename Backend::Scalar>>();
   });
 }
 /// The functions of a compute layer or a join for training.
@@ -68,7 +75,7 @@ struct GradientFunctions : IntoAll<GradientInto, Backend> {
 /// The function of a loss, or of a statistic.
 template <class Backend>
 struct ObjectiveFunctions {
-  float (*loss)(TableRun<Backend> const& run, void const* loss, int g);
+  typename Backend::Scalar (*loss)(TableRun<Backend> const& run, void const* loss, int g);
   void (*observe)(TableRun<Backend> const& run, void const* statistic, Shapes in, int g, double* sums);
 };
 
@@ -76,8 +83,8 @@ struct ObjectiveFunctions {
 
 template <class Backend, class L>
 struct HeadFunctionsOf {
-  static void forward(TableRun<Backend> const& run, void const* layer, int g, Rows<float> y,
-                      PostOps<ErasedChain, float> const& post_ops, [[maybe_unused]] PartStage const* part) {
+  static void forward(TableRun<Backend> const& run, void const* layer, int g, Rows<typename Backend::Scalar> y,
+                      TablePostOps<Backend> const& post_ops, [[maybe_unused]] PartStage const* part) {
     L const& own = *static_cast<L const*>(layer);
     if constexpr (has_totals<L> && knows_loss<Backend>) {  // other backends compute no parts of minibatches
       if (part) return forward_head(run, own, g, y, post_ops, *part);
@@ -93,8 +100,8 @@ struct HeadFunctionsOf {
 };
 template <class Backend, class L>
 struct StreamFunctionsOf {
-  static void forward(TableBlockRun<Backend> const& run, void const* layer, int g, Signal<float> y,
-                      SignalPostOps<ErasedChain, float> const& post_ops) {
+  static void forward(TableBlockRun<Backend> const& run, void const* layer, int g, Signal<typename Backend::Scalar> y,
+                      TableSignalPostOps<Backend> const& post_ops) {
     forward_head(run, *static_cast<L const*>(layer), g, y, post_ops, WholePass{});
   }
   static constexpr StreamFunctions<Backend> all = [] {
@@ -132,7 +139,7 @@ struct GradientFunctionsOf {
 };
 template <class Backend, class L>
 struct ObjectiveFunctionsOf {
-  static float loss(TableRun<Backend> const& run, void const* loss, int g) {
+  static typename Backend::Scalar loss(TableRun<Backend> const& run, void const* loss, int g) {
     return loss_gradient(run, *static_cast<L const*>(loss), g);
   }
   static void observe(TableRun<Backend> const& run, void const* statistic, Shapes in, int g, double* sums) {
@@ -194,13 +201,13 @@ struct TableLayer {
 constexpr PartStage const* part_of(WholePass const&) { return nullptr; }
 constexpr PartStage const* part_of(PartStage const& stage) { return &stage; }
 template <class Backend, class Stage>
-void forward_head(TableRun<Backend> const& run, TableLayer<Backend> const& layer, int g, Rows<float> y,
-                  PostOps<ErasedChain, float> const& post_ops, Stage const& stage) {
+void forward_head(TableRun<Backend> const& run, TableLayer<Backend> const& layer, int g,
+                  Rows<typename Backend::Scalar> y, TablePostOps<Backend> const& post_ops, Stage const& stage) {
   layer.head->forward(run, layer.layer, g, y, post_ops, part_of(stage));
 }
 template <class Backend>
-void forward_head(TableBlockRun<Backend> const& run, TableLayer<Backend> const& layer, int g, Signal<float> y,
-                  SignalPostOps<ErasedChain, float> const& post_ops, WholePass const&) {
+void forward_head(TableBlockRun<Backend> const& run, TableLayer<Backend> const& layer, int g,
+                  Signal<typename Backend::Scalar> y, TableSignalPostOps<Backend> const& post_ops, WholePass const&) {
   layer.stream->forward(run, layer.layer, g, y, post_ops);
 }
 template <class Backend, class Sinks, class Stage>
@@ -214,7 +221,7 @@ void join_gradient(TableRun<Backend> const& run, TableLayer<Backend> const& laye
   layer.gradient->join(run, layer.layer, g, k);
 }
 template <class Backend>
-float loss_gradient(TableRun<Backend> const& run, TableLayer<Backend> const& loss, int g) {
+typename Backend::Scalar loss_gradient(TableRun<Backend> const& run, TableLayer<Backend> const& loss, int g) {
   return loss.objective->loss(run, loss.layer, g);
 }
 template <class Backend>

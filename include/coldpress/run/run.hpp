@@ -189,7 +189,7 @@ struct Run {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
     auto const read_once = [&] {
-      if constexpr (std::is_same_v<std::remove_const_t<decltype(chain)>, ErasedChain>) {
+      if constexpr (is_erased_chain<std::remove_const_t<decltype(chain)>>) {
         return group.readers == 1 && !group.is_output;
       } else {
         return std::false_type{};
@@ -356,7 +356,7 @@ struct Run {
   /// whatever follows. Erased chains have one type anyway.
   template <class L, class Applied, class Nothing>
   static constexpr auto if_fused(Applied const& applied, [[maybe_unused]] Nothing const& nothing) {
-    if constexpr (LayerTraits<L>::fuses || std::is_same_v<decltype(applied.chain), ErasedChain>) {
+    if constexpr (LayerTraits<L>::fuses || is_erased_chain<decltype(applied.chain)>) {
       return applied;
     } else {
       return nothing;

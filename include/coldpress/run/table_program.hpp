@@ -39,10 +39,14 @@ struct ProgramTables {
 /// numbers, which depend on the seed.
 template <class Backend>
 class TableProgram : public NumberedGroups<TableProgram<Backend>> {
+  using T = typename Backend::Scalar;
+  using Operation = BasicErasedOp<T>;
+  using Join = BasicErasedJoin<T>;
+
  public:
   TableProgram() = default;
   /// `operations` are those of all groups, one group after another; `joins` and `keys` are by group. All are borrowed.
-  TableProgram(detail::ProgramTables<Backend> const& tables, ErasedOp const* operations, ErasedJoin const* joins,
+  TableProgram(detail::ProgramTables<Backend> const& tables, Operation const* operations, Join const* joins,
                std::uint64_t const* keys)
       : tables_(&tables), operations_(operations), joins_(joins), keys_(keys) {}
 
@@ -63,12 +67,12 @@ class TableProgram : public NumberedGroups<TableProgram<Backend>> {
   }
   static constexpr bool bounds_weights() { return true; }  // some may be
   int sums(int node) const { return node < 0 ? -1 : tables_->nodes[node].sums; }
-  ErasedChain chain(int g, std::uint64_t) const {
+  BasicErasedChain<T> chain(int g, std::uint64_t) const {
     if (g < 0) return {nullptr, 0};
     return {operations_ + tables_->first_operation[g], group(g).chain_length};
   }
   template <class Other>
-  BinaryPostOp<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
+  BinaryPostOp<Join, T> join_with(int g, Backend const&, Other other) const {
     if (group(g).join < 0) return {};
     auto const with = other(group(g).side);
     return {joins_[g], with.other, with.pitch, with.columns};
@@ -110,15 +114,16 @@ class TableProgram : public NumberedGroups<TableProgram<Backend>> {
     return {tables_->shapes + first, static_cast<std::size_t>(tables_->first_shape[node + 1] - first)};
   }
   detail::ProgramTables<Backend> const* tables_ = nullptr;
-  ErasedOp const* operations_ = nullptr;
-  ErasedJoin const* joins_ = nullptr;
+  Operation const* operations_ = nullptr;
+  Join const* joins_ = nullptr;
   std::uint64_t const* keys_ = nullptr;
 };
 
 /// A pass of a network over a minibatch, and one over a block of a stream's steps.
 template <class Backend>
-using TableRun = Run<TableProgram<Backend>, Backend, Index, float*>;
+using TableRun = Run<TableProgram<Backend>, Backend, Index, typename Backend::Scalar*>;
 template <class Backend>
-using TableBlockRun = Run<TableProgram<Backend>, Backend, StepBlock<float>, float*>;
+using TableBlockRun =
+    Run<TableProgram<Backend>, Backend, StepBlock<typename Backend::Scalar>, typename Backend::Scalar*>;
 
 }  // namespace coldpress
