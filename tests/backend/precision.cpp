@@ -141,8 +141,11 @@ TEST_CASE("tiles of both sizes add in the same order") {
         return all;
       };
       Index const many = 128 / (grid::parts(m, 128) * grid::parts(n, 128));
-      for (auto const order : {grid::Order::forward, grid::Order::backward, grid::Order::shuffled})
-        CHECK(same_bits(product(many, order), product(1, grid::Order::forward)));
+      auto const one = product(1, grid::Order::forward);
+      for (auto const order : {grid::Order::shuffled, grid::Order::forward, grid::Order::backward}) {
+        CHECK(same_bits(product(many, order), one));
+        if (!COLDPRESS_NIGHTLY) break;  // many products take long
+      }
     }
   }
 }

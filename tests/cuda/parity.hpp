@@ -29,15 +29,17 @@ inline bool same(Trace const& a, Trace const& b) {
 
 inline bool is_emulated(Backend const& backend) { return backend.name() == "cuda:emulated"; }
 
-/// Minibatches of up to 512 samples: few networks of them in emulation, which takes long.
+/// Minibatches of up to 512 samples: few networks of them in emulation, which takes long, and half of these for each
+/// commit.
 inline void check_large_minibatches(std::vector<Backend> const& all) {
+  constexpr std::uint64_t every = COLDPRESS_NIGHTLY ? 12 : 24;
   Random random{512};
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     RandomNetwork const network{random};
     Index const batch = seed == 0 ? 512 : random.integer(10, 512);
     std::optional<Trace> exact;  // where somebody is compared with it
     for (Backend const& backend : all) {
-      if (is_emulated(backend) && seed % 12 != 0) continue;
+      if (is_emulated(backend) && seed % every != 0) continue;
       if (!exact) exact.emplace("cpu:reference", network, seed, batch);
       Trace const tried{backend, network, seed, batch};
       INFO("network " << seed << ", batch " << batch << " on " << backend.name() << '\n'
