@@ -79,6 +79,22 @@ function(coldpress_compile_together target)
   endif()
 endfunction()
 
+# The same for components of which a program links only the sources that it uses: where they are archives each source stays apart,
+# but a shared library is loaded as a whole.
+function(coldpress_compile_together_if_shared target)
+  if(coldpress_library_type STREQUAL "SHARED")
+    coldpress_compile_together(${target})
+  endif()
+endfunction()
+
+# What runs once, when a file is read or a network is loaded, and is in every program that does so, is to be small. Sources with
+# options of their own are not compiled together with others, so these have them only where they may be optimised.
+function(coldpress_optimise_for_size)  # SOURCES...
+  if(NOT COLDPRESS_PRECOMPILE)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
+  endif()
+endfunction()
+
 # The settings that all compiled parts of a component share.
 function(coldpress_compiled target)
   coldpress_warnings(${target})

@@ -200,7 +200,7 @@ bool set_weight_fields(GraphLayer& layer, std::vector<Shape> const& in, std::spa
   return std::visit(
       [&](auto& value) {
         using L = std::remove_cvref_t<decltype(value)>;
-        if constexpr (std::is_same_v<L, CustomNode> || !Layer<L>) {
+        if constexpr (std::is_same_v<L, CustomNode> || !coldpress::Layer<L>) {
           return true;
         } else {
           return set_fields(value, Shapes{in}, wanted);
