@@ -19,6 +19,8 @@ class ProgramFor : public Program {
   ProgramFor(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed,
              Objective const* objective = nullptr)
       : Program(graph, options, planned(options), objective) {
+    if (!std::is_same_v<T, float> && graph.has_custom_layers())
+      throw UnsupportedError{"network: a registered layer computes with floats"};
     parameter_size_ = lay_out(backend, graph.parameters, graph.parameter_node, graph.owner, groups_, group_of_, slots_);
     for_each_group([&](int g) {
       Group const& group = this->group(g);

@@ -22,6 +22,6 @@ struct RuntimeReference : Reference<Real> {
     return cpu::erased_join_of<Real, L>();
   }
 };
-static_assert(concepts::Backend<RuntimeReference<float>>);
+static_assert(concepts::Backend<RuntimeReference<float>> && concepts::Backend<RuntimeReference<double>>);
 
 }  // namespace coldpress::dynamic

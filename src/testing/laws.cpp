@@ -110,7 +110,8 @@ void shape_law(TestedNetwork<float>& network, Index batch, std::uint64_t seed, V
 }
 
 void fusion_law(Fusion const& fusion, Index batch, std::uint64_t seed, Violations& violations) {
-  auto const& [whole, parts] = fusion;
+  auto const& whole = fusion.whole;
+  auto const& parts = fusion.parts;
   std::size_t from = 0;
   for (auto const& part : parts) {
     for (std::size_t i = 0; i < part->weights.size(); ++i) part->write(i, whole->read(from++));
@@ -165,7 +166,7 @@ void check_laws(LayerUnderTest const& layer, std::span<Index const> batches, std
     if (layer.by_sample && batch > 1) sample_law(*layer.exact(seed), batch, seed, violations);
     backend_law(*fast, *exact, "", batch, seed, violations);
     training_law(layer.trained, fast->input, batch, seed, violations);
-    if (layer.trained_exactly) layer.trained_exactly(batch, seed);
+    if (layer.compare_training) layer.compare_training(batch, seed, violations);
     if (layer.shapes) shape_law(*layer.fast(seed), batch, seed, violations);
     if (layer.fusion) fusion_law(layer.fusion(seed), batch, seed, violations);
   }

@@ -15,7 +15,7 @@ void grid_law(Index batch, std::uint64_t seed, Violations& violations) {
   backend_law<Net, in, Grid>("grid's ", batch, seed, violations);
   auto const made = [&](grid::Order order) {
     grid::order() = order;
-    auto const all = pass(*tested_randomly<N>(seed), batch, seed);
+    auto const all = pass(random_network<N>(seed), batch, seed);
     auto result = all.output;
     result.insert(result.end(), all.input_gradient.begin(), all.input_gradient.end());
     result.insert(result.end(), all.gradients.begin(), all.gradients.end());

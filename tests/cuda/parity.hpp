@@ -29,8 +29,8 @@ inline bool same(Trace const& a, Trace const& b) {
 
 inline bool is_emulated(Backend const& backend) { return backend.name() == "cuda:emulated"; }
 
-/// Minibatches of up to 512 samples: few networks of them in emulation, which takes long, and half of these for each
-/// commit.
+/// Minibatches of up to 512 samples: few networks of them in emulation, which takes long, and three of these
+/// five for each commit.
 inline void check_large_minibatches(std::vector<Backend> const& all) {
   constexpr std::uint64_t every = COLDPRESS_NIGHTLY ? 12 : 24;
   Random random{512};

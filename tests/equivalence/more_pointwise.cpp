@@ -24,3 +24,9 @@ TEST_CASE("Softplus is the same as a type, as a config and in a file") {
 }
 TEST_CASE("ELU is the same as a type, as a config and in a file") { test::check_equivalence_of<ELU{.alpha = 0.5f}>(); }
 TEST_CASE("Identity is the same as a type, as a config and in a file") { test::check_equivalence_of<Identity{}>(); }
+TEST_CASE("HardTanh is the same as a type, as a config and in a file") { test::check_equivalence_of<HardTanh{}>(); }
+TEST_CASE("LeakyHardTanh is the same as a type, as a config and in a file") {
+  test::check_equivalence_of<LeakyHardTanh{}>();
+}
+TEST_CASE("HardSwish is the same as a type, as a config and in a file") { test::check_equivalence_of<HardSwish{}>(); }
+TEST_CASE("Softsign is the same as a type, as a config and in a file") { test::check_equivalence_of<Softsign{}>(); }

@@ -62,7 +62,7 @@ TEST_CASE("every example config is read") {
   CHECK(configs >= 10);
 }
 
-// For each commit the smallest of them runs. The numbers of weights are those of torchvision's alexnet and vgg11, and
+// For each commit only the smallest of them runs; the others are described. The numbers of weights are those of torchvision's alexnet and vgg11, and
 // the 145 million of Overfeat's table 3.
 TEST_CASE("AlexNet runs forward and backward") { check_runs("alexnet", 61'100'840, true); }
 TEST_CASE("Overfeat runs forward and backward") { check_runs("overfeat", 145'920'872); }

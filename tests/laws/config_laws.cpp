@@ -20,7 +20,7 @@ class ExactConfig final : public TestedNetwork<double> {
  public:
   ExactConfig(LayerConfig const& config, std::uint64_t seed)
       : graph_(config, {}),
-        program_(graph_, Backend{}, {.training = true, .input_gradient = true, .keep_gradients = true}, seed),
+        program_(graph_, Backend{}, {.training = true, .input_gradient = true}, seed),
         seed_(seed),
         parameters_(static_cast<std::size_t>(program_.parameter_size())),
         gradients_(parameters_.size()) {
@@ -133,7 +133,8 @@ Tested<float> fast_of(LayerConfig const& config, std::uint64_t seed) {
   return randomized<float>(std::make_unique<FastConfig>(config, seed), seed);
 }
 
-/// Losses, outputs and weights after four steps. An optimizer that has to know the norm of all gradients is not fused.
+/// Losses and outputs of four steps, and the weights after them. An update that has to know the norm of all gradients
+/// is not fused.
 std::vector<float> trained(LayerConfig const& config, Index batch, std::uint64_t seed, bool gradients) {
   auto network = fast_of(config, seed);
   auto& fast = static_cast<FastConfig&>(*network);
@@ -154,6 +155,43 @@ std::vector<float> trained(LayerConfig const& config, Index batch, std::uint64_t
   return result;
 }
 
+/// The same losses and outputs equal those in double, where the steps of Sgd are taken here.
+void compare_training(LayerConfig const& config, Index batch, std::uint64_t seed, Violations& violations) {
+  auto const exact = exact_of(config, seed);
+  MeanSquaredError const loss;
+  Random random{seed};
+  std::vector<std::vector<double>> velocities(exact->weights.size());
+  std::vector<double> wanted;
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    auto const x = random.values<double>(batch * exact->input.size()),
+               targets = random.values<double>(batch * exact->output.size()), y = exact->forward_training(x, step);
+    std::vector<double> dy;
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      sum += loss.value(y[i], targets[i]), dy.push_back(loss.gradient(y[i], targets[i]));
+    wanted.push_back(sum / static_cast<double>(batch));
+    TestedNetwork<double>::append(wanted, y);
+    exact->backward(dy);
+    for (std::size_t w = 0; w < exact->weights.size(); ++w) {
+      if (exact->weights[w].parameter.is_statistic()) continue;
+      auto values = exact->read(w);
+      auto const gradient = exact->gradient(w);
+      auto& velocity = velocities[w];
+      velocity.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        velocity[i] = 0.5 * velocity[i] + double{0.02f} * gradient[i] / static_cast<double>(batch);
+        values[i] -= velocity[i];
+      }
+      exact->write(w, values);
+    }
+  }
+  auto made = trained(config, batch, seed, false);
+  made.resize(wanted.size());
+  double const by = excess(made, wanted, static_cast<double>(std::max(batch, exact->largest))) / 4;
+  demand(by <= 1, violations,
+         "training is " + std::to_string(by) + " times the bound from the reference" + place_of(exact->input, batch));
+}
+
 LayerConfig sequential(std::vector<LayerConfig> layers, Shape const& in) {
   SequentialConfig config{.layers = std::move(layers), .inputs = {}};
   config.add_input("data", in);
@@ -164,6 +202,15 @@ LayerConfig wired(LayerConfig layer, std::vector<std::string> inputs, std::strin
   return layer;
 }
 
+LayerUnderTest under_test(LayerConfig const& config) {
+  return {.exact = [=](std::uint64_t seed) { return exact_of(config, seed); },
+          .fast = [=](std::uint64_t seed) { return fast_of(config, seed); },
+          .trained = [=](Index batch, std::uint64_t seed,
+                         bool gradients) { return trained(config, batch, seed, gradients); },
+          .compare_training = [=](Index batch, std::uint64_t seed,
+                                  Violations& violations) { compare_training(config, batch, seed, violations); }};
+}
+
 Shape const sample{5};
 
 /// The layer between dense ones, and the three parts of that network.
@@ -172,17 +219,14 @@ LayerUnderTest alone(dynamic::LayerType const& layer, Shape const& in) {
       after{"after", Linear{3}};
   LayerConfig const whole = sequential({before, shape, own, after}, sample);
   auto const out = dynamic::Graph{sequential({own}, in), {}}.nodes.back().shape;
-  return {.exact = [=](std::uint64_t seed) { return exact_of(whole, seed); },
-          .fast = [=](std::uint64_t seed) { return fast_of(whole, seed); },
-          .trained = [=](Index batch, std::uint64_t seed,
-                         bool gradients) { return trained(whole, batch, seed, gradients); },
-          .fusion =
-              [=](std::uint64_t seed) {
-                return Fusion{fast_of(whole, seed),
-                              {std::make_unique<FastConfig>(sequential({before, shape}, sample), seed),
-                               std::make_unique<FastConfig>(sequential({own}, in), seed),
-                               std::make_unique<FastConfig>(sequential({after}, out), seed)}};
-              }};
+  LayerUnderTest network = under_test(whole);
+  network.fusion = [=](std::uint64_t seed) {
+    return Fusion{fast_of(whole, seed),
+                  {std::make_unique<FastConfig>(sequential({before, shape}, sample), seed),
+                   std::make_unique<FastConfig>(sequential({own}, in), seed),
+                   std::make_unique<FastConfig>(sequential({after}, out), seed)}};
+  };
+  return network;
 }
 /// A layer of several inputs, each of which is a Linear of the network's input.
 LayerUnderTest joining(dynamic::LayerType const& layer, std::vector<Shape> const& shapes) {
@@ -197,11 +241,7 @@ LayerUnderTest joining(dynamic::LayerType const& layer, std::vector<Shape> const
   }
   graph.add_layer(wired({"layer", layer}, joined, "joined"));
   graph.add_layer(wired({"after", Linear{3}}, {"joined"}, "y"));
-  LayerConfig const whole{"network", graph};
-  return {.exact = [=](std::uint64_t seed) { return exact_of(whole, seed); },
-          .fast = [=](std::uint64_t seed) { return fast_of(whole, seed); },
-          .trained = [=](Index batch, std::uint64_t seed,
-                         bool gradients) { return trained(whole, batch, seed, gradients); }};
+  return under_test({"network", graph});
 }
 
 /// What the laws need to know of the layer's type.

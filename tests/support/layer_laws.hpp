@@ -3,7 +3,7 @@
 
 // Where tests link the kernels, built-in layers are checked as configs, which are compiled once for all layers
 // (laws/config_laws.hpp); the tests of equivalence hold network types to the same bits. Where kernels are compiled into
-// the tests, as at night, each layer is checked as a type.
+// the tests, each layer is checked as a type, and at night as both.
 
 #include <coldpress/testing.hpp>
 
@@ -20,9 +20,12 @@
 
 namespace coldpress::test {
 
-/// Whether the laws of a layer are checked as a config.
+/// Whether the laws of a layer are checked as a config, and whether as a type.
 template <class L>
-constexpr bool checked_as_config = COLDPRESS_LAWS_OF_CONFIGS&& index_of<L>(BuiltinLayers::Plain{}) >= 0 && !Source<L>;
+constexpr bool checked_as_config = COLDPRESS_LAWS_OF_CONFIGS ? index_of<L>(BuiltinLayers::Plain{}) >= 0 && !Source<L>
+                                                             : false;
+template <class L>
+constexpr bool checked_as_type = COLDPRESS_NIGHTLY || !checked_as_config<L>;
 
 inline void check_none(Violations const& violations) {
   for (std::string const& violation : violations) FAIL_CHECK(violation);
@@ -32,11 +35,9 @@ inline void check_none(Violations const& violations) {
 /// layer no shapes are given.
 template <Layer auto layer, Shape... shapes>
 void check_laws_at() {
-  if constexpr (checked_as_config<std::remove_cvref_t<decltype(layer)>>) {
-    check_none(violations_of_config(layer, {shapes...}));
-  } else {
-    check_none(violations<layer, shapes...>());
-  }
+  using L = std::remove_cvref_t<decltype(layer)>;
+  if constexpr (checked_as_config<L>) check_none(violations_of_config(layer, {shapes...}));
+  if constexpr (checked_as_type<L>) check_none(violations<layer, shapes...>());
 }
 template <Layer auto layer>
 void check_layer_laws() {

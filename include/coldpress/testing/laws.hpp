@@ -56,7 +56,8 @@ class TestedNetwork {
 template <class T>
 using Tested = std::unique_ptr<TestedNetwork<T>>;
 
-/// Nearly all laws examine a network with dense layers around the layer, to which shape and parameters belong.
+/// Where a law was broken, for its sentence: in nearly all laws, in a network with dense layers around the layer, to
+/// which shape and parameters belong.
 std::string place_of(Shape const& input, Index batch);
 
 /// Random values for a weight, the same for every backend. Values keep their magnitude from layer to layer, and running
@@ -128,11 +129,13 @@ struct LayerUnderTest {
   std::function<Tested<double>(std::uint64_t seed)> exact;
   std::function<Tested<float>(std::uint64_t seed)> fast;
   TrainedNetwork trained;
-  std::function<void(Index batch, std::uint64_t seed)> trained_exactly = {};  // compares training with the reference's
-  std::function<Fusion(std::uint64_t seed)> fusion = {};                      // empty: not checked
-  bool shapes = true;                                                         // whether shape_law is checked
+  // Compares training with the reference's; empty: not compared.
+  std::function<void(Index batch, std::uint64_t seed, Violations& violations)> compare_training = {};
+  std::function<Fusion(std::uint64_t seed)> fusion = {};  // empty: not checked
+  bool shapes = true;                                     // whether shape_law is checked
 };
-/// All laws, on minibatches of these sizes, the first two also with gradients. A new law is one more line here.
+/// All laws, on minibatches of these sizes, the first two also with gradients. A new law is one more line in
+/// src/testing/laws.cpp.
 void check_laws(LayerUnderTest const& layer, std::span<Index const> batches, std::uint64_t seed,
                 Violations& violations);
 
@@ -140,6 +143,6 @@ void check_laws(LayerUnderTest const& layer, std::span<Index const> batches, std
 std::vector<Index> law_batches(std::uint64_t seed);
 
 /// Those for a layer of several inputs or of none.
-constexpr Index several_inputs_batches[] = {1, 2, 3, 17, 31};
+inline constexpr Index several_inputs_batches[] = {1, 2, 3, 17, 31};
 
 }  // namespace coldpress::testing
