@@ -13,6 +13,17 @@ using namespace testing;
 using dynamic::LayerConfig;
 using dynamic::SequentialConfig;
 
+template <class T>
+void describe(TestedNetwork<T>& network, dynamic::Graph const& graph) {
+  auto const node = [&](int number) -> Node const& { return graph.nodes[static_cast<std::size_t>(number)]; };
+  network.input = node(0).shape, network.output = node(graph.outputs[0]).shape;
+  auto const named = graph.weights();
+  auto const owners = graph.owners();
+  for (std::size_t i = 0; i < named.size(); ++i)
+    network.weights.push_back({graph.parameters[static_cast<std::size_t>(owners[i])], named[i].name});
+  for (Node const& any : graph.nodes) network.largest = std::max(network.largest, any.shape.size());
+}
+
 /// A network from a config in double, on the program of "cpu:reference".
 class ExactConfig final : public TestedNetwork<double> {
   using Backend = dynamic::RuntimeReference<double>;
@@ -25,12 +36,7 @@ class ExactConfig final : public TestedNetwork<double> {
         parameters_(static_cast<std::size_t>(program_.parameter_size())),
         gradients_(parameters_.size()) {
     program_.link_training();
-    input = graph_.nodes[0].shape;
-    output = graph_.nodes[static_cast<std::size_t>(graph_.outputs[0])].shape;
-    auto const named = graph_.weights();
-    for (std::size_t i = 0; i < named.size(); ++i)
-      weights.push_back({graph_.parameters[static_cast<std::size_t>(graph_.owners()[i])], named[i].name});
-    for (Node const& node : graph_.nodes) largest = std::max(largest, node.shape.size());
+    describe(*this, graph_);
   }
 
   std::vector<double> read(std::size_t weight) const override { return read(parameters_, weight); }
@@ -89,13 +95,7 @@ class FastConfig final : public TestedNetwork<float> {
  public:
   FastConfig(LayerConfig const& config, std::uint64_t seed)
       : layer(dynamic::Layer::from_config(dynamic::Backend::like_static(), config, {}, seed)) {
-    dynamic::Graph const graph{config, {}};
-    input = layer.input_shapes()[0], output = layer.output_shapes()[0];
-    for (std::size_t i = 0; i < layer.executable().weights().size(); ++i) {
-      weights.push_back(
-          {graph.parameters[static_cast<std::size_t>(graph.owners()[i])], layer.executable().weights()[i].name});
-    }
-    for (Node const& node : graph.nodes) largest = std::max(largest, node.shape.size());
+    describe(*this, dynamic::Graph{config, {}});
   }
 
   std::vector<float> read(std::size_t weight) const override { return read(dynamic::Executable::data, weight); }
@@ -133,15 +133,14 @@ Tested<float> fast_of(LayerConfig const& config, std::uint64_t seed) {
   return randomized<float>(std::make_unique<FastConfig>(config, seed), seed);
 }
 
-/// Losses and outputs of four steps, and the weights after them. An update that has to know the norm of all gradients
-/// is not fused.
+/// Losses and outputs of four steps, and the weights after them.
 std::vector<float> trained(LayerConfig const& config, Index batch, std::uint64_t seed, bool gradients) {
   auto network = fast_of(config, seed);
   auto& fast = static_cast<FastConfig&>(*network);
-  dynamic::SolverConfig settings{
+  dynamic::SolverConfig const settings{
       .objective = LayerConfig{"loss", MeanSquaredError{}}, .base_lr = 0.02f, .momentum = 0.5f};
-  if (gradients) settings.clip_gradients = 1e30f;
   dynamic::Solver solver{std::move(fast.layer), settings};
+  solver.options().keep_gradients = gradients;
   Random random{seed};
   std::vector<float> result;
   for (int step = 0; step < 4; ++step) {
