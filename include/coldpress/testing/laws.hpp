@@ -116,12 +116,17 @@ Pass<T> pass(TestedNetwork<T>& network, Index batch, std::uint64_t seed) {
 void backend_law(TestedNetwork<float>& tried, TestedNetwork<double>& reference, std::string const& whose, Index batch,
                  std::uint64_t seed, Violations& violations);
 
-/// What training makes of a network from the same seed: losses, outputs and parameters. With `gradients`, these are in
-/// memory before the update.
+/// What four steps of training by MeanSquaredError and Sgd make of a network from the same seed: the loss and the
+/// outputs of each step, and the weights after them. With `gradients`, these are in memory before the update.
+inline constexpr float law_rate = 0.02f, law_momentum = 0.5f;
 using TrainedNetwork = std::function<std::vector<float>(Index batch, std::uint64_t seed, bool gradients)>;
 /// Training gives the same bits with and without a fused update and when repeated.
 void training_law(TrainedNetwork const& trained, Shape const& input, Index batch, std::uint64_t seed,
                   Violations& violations);
+
+/// The results of training equal those of the reference in double, whose steps the law takes.
+void exact_training_law(TrainedNetwork const& trained, TestedNetwork<double>& exact, Index batch, std::uint64_t seed,
+                        Violations& violations);
 
 /// The networks in which laws examine a layer, each made with random parameters from a seed.
 struct LayerUnderTest {
@@ -129,8 +134,6 @@ struct LayerUnderTest {
   std::function<Tested<double>(std::uint64_t seed)> exact;
   std::function<Tested<float>(std::uint64_t seed)> fast;
   TrainedNetwork trained;
-  // Compares training with the reference's; empty: not compared.
-  std::function<void(Index batch, std::uint64_t seed, Violations& violations)> compare_training = {};
   std::function<Fusion(std::uint64_t seed)> fusion = {};  // empty: not checked
   bool shapes = true;                                     // whether shape_law is checked
 };
