@@ -4,7 +4,7 @@
 // Each is accurate to the number of ulp that tests/backend/math.cpp demands; NaN and infinities propagate. Polynomials
 // are minimax (Remez exchange) and are evaluated in the order that has the shortest latency.
 
-#include <coldpress/backend/vector.hpp>
+#include <coldpress/backend/tanh_table.hpp>
 #include <coldpress/core/pointwise.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -102,9 +102,11 @@ COLDPRESS_INLINE V fast_sigmoid(V x) {
   return 1.f / fma(power, p, fma(power, splat<V>(2.f), splat<V>(1.f)));
 }
 
-/// E / (E + 2) with E = e^2|x| - 1; both sides of the quotient are scaled so that their roundings rarely add up.
+/// From a table where vectors look up, which takes least. Elsewhere E / (E + 2) with E = e^2|x| - 1; both sides of the
+/// quotient are scaled so that their roundings rarely add up.
 template <bool fast = false, class V>
 COLDPRESS_INLINE V tanh(V x) {
+  if constexpr (looks_up) return detail::look_up_tanh(x);
   if constexpr (fast && has_fma) return fast_tanh(x);
   constexpr float scale = has_fma ? 1.5f : 1.f;
   constexpr float powers = detail::rounder + 127;  // its sums, shifted, are the bits of 2^n
@@ -231,6 +233,7 @@ struct Math<cpu::Vector> {
     return cpu::detail::constant_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::exp(v); });
   }
   static COLDPRESS_INLINE cpu::Vector tanh(cpu::Vector x) {
+    if constexpr (cpu::looks_up) return cpu::detail::look_up_tanh<true>(x);
     return cpu::detail::linear_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::tanh(v); });
   }
   static COLDPRESS_INLINE cpu::Vector sigmoid(cpu::Vector x) {

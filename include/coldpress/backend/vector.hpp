@@ -231,43 +231,80 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 /// at_least: v where it is above `least` or NaN, else `least`; at_most likewise. (For v > least ? v : least, g++ would
 /// generate a comparison and a blend, which take three times as long.)
 template <class V>
-COLDPRESS_INLINE V at_least(V v, float least) {
+requires(lanes_of<V> > 1) COLDPRESS_INLINE V at_least(V v, V least) {
 #if defined __AVX512F__
   if constexpr (lanes_of<V> < lanes) {
-    return __builtin_ia32_maxps256(splat<V>(least), v);
+    return __builtin_ia32_maxps256(least, v);
   } else {
 #if defined __clang__
-    return __builtin_ia32_maxps512(splat(least), v, 4);
+    return __builtin_ia32_maxps512(least, v, 4);
 #else
-    return __builtin_ia32_maxps512_mask(splat(least), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+    return __builtin_ia32_maxps512_mask(least, v, Vector{}, static_cast<std::uint16_t>(-1), 4);
 #endif
   }
 #elif defined __AVX2__ && defined __FMA__
-  return __builtin_ia32_maxps256(splat(least), v);
+  return __builtin_ia32_maxps256(least, v);
 #elif defined __SSE__
-  return __builtin_ia32_maxps(splat(least), v);
+  return __builtin_ia32_maxps(least, v);
 #else
-  return v < least ? splat(least) : v;
+  return v < least ? least : v;
+#endif
+}
+template <class V>
+COLDPRESS_INLINE V at_least(V v, float least) {
+  return at_least(v, splat<V>(least));
+}
+template <class V>
+requires(lanes_of<V> > 1) COLDPRESS_INLINE V at_most(V v, V most) {
+#if defined __AVX512F__
+  if constexpr (lanes_of<V> < lanes) {
+    return __builtin_ia32_minps256(most, v);
+  } else {
+#if defined __clang__
+    return __builtin_ia32_minps512(most, v, 4);
+#else
+    return __builtin_ia32_minps512_mask(most, v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#endif
+  }
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_minps256(most, v);
+#elif defined __SSE__
+  return __builtin_ia32_minps(most, v);
+#else
+  return v > most ? most : v;
 #endif
 }
 template <class V>
 COLDPRESS_INLINE V at_most(V v, float most) {
+  return at_most(v, splat<V>(most));
+}
+
+/// Whether a vector can be made of 16 numbers that are in registers, chosen by the numbers of its lanes.
+#if defined __AVX512F__
+inline constexpr bool looks_up = true;
+#else
+inline constexpr bool looks_up = false;
+#endif
+/// The elements of a table that the lowest four bits of `numbers` say. Only where vectors look up.
+template <class V>
+COLDPRESS_INLINE V look_up([[maybe_unused]] float const (&table)[16], [[maybe_unused]] MaskOf<V> numbers) {
 #if defined __AVX512F__
   if constexpr (lanes_of<V> < lanes) {
-    return __builtin_ia32_minps256(splat<V>(most), v);
+#if defined __clang__
+    return __builtin_ia32_vpermi2varps256(load<V>(table), numbers, load<V>(table + 8));
+#else
+    return __builtin_ia32_vpermt2varps256_mask(numbers, load<V>(table), load<V>(table + 8),
+                                               static_cast<std::uint8_t>(-1));
+#endif
   } else {
 #if defined __clang__
-    return __builtin_ia32_minps512(splat(most), v, 4);
+    return __builtin_ia32_permvarsf512(load(table), numbers);
 #else
-    return __builtin_ia32_minps512_mask(splat(most), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+    return __builtin_ia32_permvarsf512_mask(load(table), numbers, Vector{}, static_cast<std::uint16_t>(-1));
 #endif
   }
-#elif defined __AVX2__ && defined __FMA__
-  return __builtin_ia32_minps256(splat(most), v);
-#elif defined __SSE__
-  return __builtin_ia32_minps(splat(most), v);
 #else
-  return v > most ? splat(most) : v;
+  static_assert(sizeof(V) == 0, "look_up: this instruction set has none");
 #endif
 }
 

@@ -1,0 +1,56 @@
+// tanh from a table, for instruction sets whose vectors look up 16 numbers at once.
+#pragma once
+
+#include <coldpress/backend/vector.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+namespace detail {
+
+/// tanh in 16 intervals of |x|, which are those where slope |x| + start has the same exponent and the same first two
+/// bits: with r = |x| - center, it is c0 + c1 r + ... + c5 r^5. These are minimax polynomials, whose errors are at most
+/// 0.4 * 2^-24 of tanh. Each center is a float whose tanh almost is one, too. In the first interval, center, c0 and c2
+/// are 0 and c1 is 1, so that small arguments are kept to the last bit.
+struct TanhTable {
+  static constexpr float slope = 0.8125f, start = 0.5f, last = 9.1f;  // it rounds to 1 there
+  alignas(64) float center[16], c[6][16];
+};
+inline constexpr TanhTable tanh_table{
+    {2.15376329f, 2.76920533f, 3.38464999f, 4.00002146f, 4.9229722f, 6.15365553f, 7.38442469f, 8.69961834f, 0.f,
+     0.230772242f, 0.384615481f, 0.538448036f, 0.769227386f, 1.07691228f, 1.384601f, 1.6922996f},
+    {{0.973424256f, 0.992165267f, 0.997705638f, 0.999329329f, 0.999894083f, 0.99999094f, 0.999999225f, 0.99999994f, 0.f,
+      0.226761013f, 0.366709024f, 0.491812289f, 0.646479964f, 0.792051256f, 0.881977379f, 0.93443948f},
+     {0.0524451882f, 0.0156080956f, 0.0045834654f, 0.00134089519f, 0.000211845458f, 1.80741881e-05f, 1.54180645e-06f,
+      1.11088085e-07f, 1.f, 0.948579431f, 0.865524471f, 0.758120656f, 0.582063675f, 0.372654796f, 0.222115889f,
+      0.126822859f},
+     {-0.0510491803f, -0.0154837444f, -0.00457220664f, -0.00133976759f, -0.000211198058f, -1.75354526e-05f,
+      -1.45326908e-06f, -4.42389556e-08f, 0.f, -0.21510008f, -0.317394912f, -0.372852623f, -0.376292795f, -0.295166284f,
+      -0.195903763f, -0.118508935f},
+     {0.032215409f, 0.0101607339f, 0.00303414022f, 0.000891971868f, 0.000140745731f, 1.20328032e-05f, 1.02638626e-06f,
+      7.3781294e-08f, -0.333354622f, -0.267414838f, -0.172109798f, -0.0693275556f, 0.0492353737f, 0.109568082f,
+      0.0987454876f, 0.0684654117f},
+     {-0.0144185098f, -0.00499026896f, -0.00152845704f, -0.000452604669f, -7.56541995e-05f, -7.75782883e-06f,
+      -7.74183604e-07f, -1.75833122e-07f, 0.000575772778f, 0.131837919f, 0.168409526f, 0.158073843f, 0.0936429352f,
+      0.012234319f, -0.0214370638f, -0.0243806578f},
+     {0.00433955062f, 0.00186071079f, 0.000599452935f, 0.00017999699f, 3.02015251e-05f, 2.54214865e-06f,
+      2.17238849e-07f, 1.62969886e-08f, 0.129238397f, 0.0802269056f, 0.0143067883f, -0.0382105187f, -0.0631716549f,
+      -0.0375756845f, -0.00900840387f, 0.00276949629f}}};
+
+/// Within 2 ulp. `any`: whether x may be small enough for its powers to be denormal numbers, with which processors take
+/// longer. Those of at most 2^-60 are then taken from x, of which tanh is never larger.
+template <bool any = false, class V>
+COLDPRESS_INLINE V look_up_tanh(V x) {
+  using Bits = MaskOf<V>;
+  Bits const sign = (Bits)x & (Bits{} + INT32_MIN);
+  V const magnitude = (V)((Bits)x ^ sign);
+  TanhTable const& table = tanh_table;
+  V const a = at_most(any ? at_least(magnitude, 0x1p-60f) : magnitude, table.last);
+  Bits const number = (Bits)fma(a, splat<V>(table.slope), splat<V>(table.start)) >> 21;
+  auto const c = [&](int power) COLDPRESS_INLINE_LAMBDA { return look_up<V>(table.c[power], number); };
+  V const r = a - look_up<V>(table.center, number), r2 = r * r;
+  V const line = fma(r, c(1), c(0)), low = fma(r, c(3), c(2)), high = fma(r, c(5), c(4));
+  V const y = fma(fma(high, r2, low), r2, line);
+  return (V)((Bits)(any ? at_most(y, magnitude) : y) | sign);
+}
+
+}  // namespace detail
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA
