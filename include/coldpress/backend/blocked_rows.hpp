@@ -91,6 +91,15 @@ template <class DX, class Chain, class Adds>
 InputGradient<Chain, Adds> epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
   return {derivative, dx.data, dx.pitch, dx.columns};
 }
+/// The same for a pass over values that are in memory.
+template <class Y, class Chain, class Join>
+Output<Chain, Join, PassOps<Chain>> pass_epilogue_of(Y y, PostOps<Chain, float, Join> const& post_ops) {
+  return {post_ops, nullptr, y.data, y.pitch, writable(y)};
+}
+template <class DX, class Chain, class Adds>
+InputGradient<Chain, Adds> pass_epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
+  return epilogue_of(dx, derivative);
+}
 /// to += x
 inline void add_rows(Rows<float> x, Rows<float> to) {
   Derivative<Chain<>, float, std::true_type> const adding{};
@@ -101,7 +110,7 @@ template <class Y, class Rest>
 void finish(Y y, Rest const& rest, Index first, Index count) {
   if constexpr (!Rest::nothing) {
     if (rest.empty()) return;
-    for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, epilogue_of(y, rest), i);
+    for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, pass_epilogue_of(y, rest), i);
   }
 }
 /// The same for a block.

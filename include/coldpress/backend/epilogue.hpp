@@ -34,9 +34,10 @@ struct CommonOps {
   using List = TypeList<>;
   using Joins = TypeList<>;
 };
-/// The same in streams, where fewer tiles are compiled, so that more operations are worth their code.
+/// The same in streams and in passes over values, where fewer tiles are compiled, so that more operations are worth
+/// their code.
 template <class Chain>
-struct StreamOps : CommonOps<Chain> {};
+struct PassOps : CommonOps<Chain> {};
 /// Calls f(operation) if that is of a layer in the list; returns whether it is.
 template <class Common, class Erased, class F, class... Layers>
 COLDPRESS_INLINE bool as_common(Erased const& erased, TypeList<Layers...>, F f) {

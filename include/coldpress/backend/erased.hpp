@@ -101,7 +101,7 @@ struct CommonOps<ErasedChain> {
   }
 };
 template <>
-struct StreamOps<ErasedChain> : CommonOps<ErasedChain> {
+struct PassOps<ErasedChain> : CommonOps<ErasedChain> {
   using List = TypeList<ReLU, LeakyReLU, TanH, Sigmoid>;
   using Joins = TypeList<Add, Multiply>;
 };

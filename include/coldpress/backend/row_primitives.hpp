@@ -100,7 +100,7 @@ struct RowPrimitives : Layout, WorkPartition {
   void map(X x, Y y, PostOps<Chain, float, Join> const& post_ops) const {
     cpu::for_blocked_rows(y, [&](auto part) {
       auto const from = part(x);
-      auto const epilogue = cpu::epilogue_of(part(y), part(post_ops));
+      auto const epilogue = cpu::pass_epilogue_of(part(y), part(post_ops));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }

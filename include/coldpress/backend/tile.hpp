@@ -21,6 +21,16 @@ inline constexpr int tile_columns = 4, tile_rows = 6;
 inline constexpr int tile_columns = 2, tile_rows = 5;
 #endif
 
+/// The rows of a tile with one vector of columns. A row has a single sum then, and more rows are needed for as many
+/// sums as the units for multiplication can have under way.
+inline constexpr int narrow_tile_rows = 8;
+/// The largest number of rows of a tile with w vectors of columns, for a product with A.
+template <class A, int w>
+constexpr int most_rows() {
+  return w == 1 && !requires { A::in_tiles; }
+  ? narrow_tile_rows : tile_rows;
+}
+
 template <int n>
 using Int = std::integral_constant<int, n>;
 
@@ -43,6 +53,15 @@ constexpr auto parts_of(Fixed<total>, Fixed<most>) {
 constexpr Index start_of(Index part, Index total, Index most) {
   Index const parts = parts_of(total, most), size = total / parts;
   return part * size + freestanding::min(part, total - parts * size);
+}
+/// The number of tiles below one another in such a product, where A has as many rows.
+template <class A>
+constexpr Index tiles_of(Index rows, Index columns) {
+  return parts_of(rows, vectors(columns) == 1 ? most_rows<A, 1>() : most_rows<A, 2>());
+}
+template <class A, Index rows, Index columns>
+constexpr auto tiles_of(Fixed<rows>, Fixed<columns>) {
+  return Fixed<tiles_of<A>(Index{rows}, Index{columns})>{};
 }
 /// Whether n is 1, as a constant if n is one.
 template <Index n>
@@ -175,8 +194,8 @@ __attribute__((noinline)) void tile(Index depth, A const& a, B const& b, Epilogu
   }
   for (; k < depth; ++k) {
     if constexpr (
-        requires { right.fetch(distance); } && !requires { epilogue.fetch(row, column); })
-      right.fetch(distance);
+        w > 1 && requires { right.fetch(distance); } && !requires { epilogue.fetch(row, column); })
+      right.fetch(distance);  // one vector of columns is all of B
     add();
   }
   Epilogue const local = epilogue;  // stores cannot change a copy, so pointers and factors stay in registers
@@ -208,7 +227,7 @@ void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const
   split<tile_columns>(
       all,
       [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-        split<tile_rows>(
+        split<most_rows<A, w>()>(
             rows,
             [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
               Index const distance = v + w < all ? (w + row / h % w) * lanes : 0;

@@ -78,7 +78,7 @@ struct WorkPartition : Context {
   void multiply(Count rows, Columns columns, Depth depth, Left a, Right<Number> b, Epilogue const& epilogue,
                 Index panel, Panels panels) const {
     constexpr Index width = tile_columns * lanes;
-    auto const tiles = parts_of(rows, Fixed<tile_rows>{});
+    auto const tiles = tiles_of<Left>(rows, columns);
     Strips const strips{tiles, panels, panels > 1 && panels * depth * width <= Layout::resident ? 4 : Index{tiles}};
     auto const cost = parts_of(product_of(rows, columns, depth), product_of(tiles, panels_of(columns)));
     each(product_of(tiles, panels), cost, [&](Index first, Index last, int) {
