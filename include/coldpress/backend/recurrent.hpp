@@ -98,12 +98,12 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
   if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
 }
 
-/// Computes one vector of units of h samples. Each sum is b_W + b_R, then the terms of x, then those of h. There are
+/// The sums of one vector of units of h samples. Each is b_W + b_R, then the terms of x, then those of h. There are
 /// `parts` partial sums (of the terms k = p, p + parts, ...), which are added at the end.
-template <Cell cell, bool fast, int h, int parts, class V>
-COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
+template <Cell cell, int parts, int h, int count, class V>
+COLDPRESS_INLINE void sum_gates(RecurrentStep const& s, Index row, Index column, V (&done)[h][count]) {
   using Sums = cpu::Sums<cell>;
-  constexpr int gates = Sums::gates, count = Sums::count, recurrent = Sums::recurrent;
+  constexpr int gates = Sums::gates, recurrent = Sums::recurrent;
   V const smallest = splat<V>(s.keeps || (cell == Cell::plain && s.type == RnnType::relu) ? 0.f : smallest_sum);
   V sum[parts][h][count];
   for_constants<parts * h * count>(
@@ -156,12 +156,17 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
         matrix + s.inputs * s.pitch + Sums::of_h * s.units, Int<recurrent>{}, Int<0>{});
   }
 
-  V done[h][count];  // a copy, because an indexed `sum` would be in memory
   for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
     constexpr int i = n / count, q = n % count;
     done[i][q] = sum[0][i][q];
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
   });
+}
+/// Computes one vector of units of h samples.
+template <Cell cell, bool fast, int h, int parts, class V>
+COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
+  V done[h][Sums<cell>::count];
+  sum_gates<cell, parts>(s, row, column, done);
   for (int i = 0; i < h; ++i) activate<cell, fast>(s, row + i, column, done[i]);
 }
 /// The same, but not inlined, so that one copy serves every shape.
@@ -338,16 +343,65 @@ Kernel kernel_of(RecurrentStep const& s) {
   return kernel;
 }
 
+/// One step of one sample, in a function of its own.
+template <Cell cell, bool fast, class V>
+__attribute__((noinline)) void recurrent_once(RecurrentStep const& s) {
+  recurrent_step<cell, fast, V>(s);
+}
+/// All steps of one sample in two layers, the second of which reads the h of the first. A step of the second and the
+/// next of the first do not wait for each other, so they are computed side by side.
+template <Cell cell, bool fast, class V>
+COLDPRESS_INLINE void recurrent_pair(Recurrence<float> const (&r)[2], float const* const (&weights)[2]) {
+  RecurrentStep first = first_step(r[0], weights[0]), second = first_step(r[1], weights[1]);
+  Index const steps = r[0].x.steps;
+  recurrent_once<cell, fast, V>(first);
+  for (Index n = 1; n < steps; ++n) {
+    first.take(r[0], n);
+    if (n > 1) second.take(r[1], n - 1);
+    if (cell != Cell::reset_before && first.hidden <= lanes_of<V>) {
+      V of_first[1][Sums<cell>::count], of_second[1][Sums<cell>::count];
+      sum_gates<cell, 2>(second, 0, 0, of_second);
+      sum_gates<cell, 2>(first, 0, 0, of_first);
+      activate<cell, fast>(second, 0, 0, of_second[0]);
+      activate<cell, fast>(first, 0, 0, of_first[0]);
+    } else {
+      recurrent_once<cell, fast, V>(second);
+      recurrent_once<cell, fast, V>(first);
+    }
+  }
+  if (steps > 1) second.take(r[1], steps - 1);
+  recurrent_once<cell, fast, V>(second);
+  carry(first, 1), carry(second, 1);
+}
 /// A block of a stream's steps.
 template <Cell cell, bool fast, class R>
 COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
-  Recurrence<float> r = s.r;
   Index const steps = s.clock->steps;
-  r.x.steps = steps;
-  if (s.x.data && !s.rows) r.x.data = s.x.row(0);
-  if (s.rows) transpose(s.x.features, steps, s.x.row(0), s.x.pitch, s.rows, r.x.step_pitch);
-  recurrent<cell, fast, false>(r, s.weights);
-  if (s.y.data) transpose(steps, r.h.columns, r.h.data, r.h.step_pitch, s.y.row(0), s.y_distance);
+  auto const take = [&](auto const& layer) COLDPRESS_INLINE_LAMBDA {
+    Recurrence<float> r = layer.r;
+    r.x.steps = steps;
+    if (layer.x.data && !layer.rows) r.x.data = layer.x.row(0);
+    if (layer.rows) transpose(layer.x.features, steps, layer.x.row(0), layer.x.pitch, layer.rows, r.x.step_pitch);
+    return r;
+  };
+  auto const give = [&](auto const& layer) COLDPRESS_INLINE_LAMBDA {
+    Sequence<float> const& h = layer.r.h;
+    if (layer.y.data) transpose(steps, h.columns, h.data, h.step_pitch, layer.y.row(0), layer.y_distance);
+  };
+  auto const &first = s.layers[0], &second = s.layers[1];
+  if (s.count == 1) {
+    recurrent<cell, fast, false>(take(first), first.weights);
+  } else {
+    Recurrence<float> const r[] = {take(first), take(second)};
+    float const* const weights[] = {first.weights, second.weights};
+    if (r[0].weights.hidden <= lanes_of<Narrow>) {
+      recurrent_pair<cell, fast, Narrow>(r, weights);
+    } else {
+      recurrent_pair<cell, fast, Vector>(r, weights);
+    }
+    give(second);
+  }
+  give(first);
 }
 template <Cell cell, class R>
 void whole_recurrent_signal(void const* step) {
@@ -356,7 +410,8 @@ void whole_recurrent_signal(void const* step) {
 template <class R>
 Kernel kernel_of(SignalRecurrence<R> const& s) {
   Kernel kernel = nullptr;
-  with_cell(cell_of(s.r.type, s.r.reset_after), [&](auto cell) { kernel = whole_recurrent_signal<cell, R>; });
+  with_cell(cell_of(s.layers[0].r.type, s.layers[0].r.reset_after),
+            [&](auto cell) { kernel = whole_recurrent_signal<cell, R>; });
   return kernel;
 }
 

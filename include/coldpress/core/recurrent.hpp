@@ -235,16 +235,26 @@ struct RecurrenceOf : Recurrence<T> {
   }
 };
 
-/// A block of a stream's steps in one of the layers of an Rnn. The sequences of `r` have room for the longest block.
+/// A block of a stream's steps in one of the layers of an Rnn, or in two, the second of which is above the first: each
+/// of its steps waits for one of the first, but then the first has already gone on.
 template <class R = Recurrence<float>>
 struct SignalRecurrence {
-  R r;
-  float const* weights;
+  struct Layer {
+    R r;  // its sequences have room for the longest block
+    float const* weights;
+    Signal<float const> x;  // the input; if it has no data, the input is already in r.x
+    float* rows;       // receives the steps of x, where r.x reads them; null: x is one feature, which needs no copy
+    Signal<float> y;   // receives h, unless it has no data
+    Index y_distance;  // from one feature of y to the next
+
+    template <class Other>
+    operator Other() const {
+      return {r, weights, x, rows, y, y_distance};
+    }
+  };
+  Layer layers[2];
+  int count;
   StepClock const* clock;
-  Signal<float const> x;  // the input; if it has no data, the input is already in r.x
-  float* rows;            // receives the steps of x, where r.x reads them; null: x is one feature, which needs no copy
-  Signal<float> y;        // receives h, unless it has no data
-  Index y_distance;       // from one feature of y to the next
 };
 
 }  // namespace coldpress

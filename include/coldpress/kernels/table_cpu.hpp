@@ -50,7 +50,7 @@ struct RecordedCpu : Layout, Context {
   }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
-    recurrent(SignalRecurrence<>{s.r, s.weights, s.clock, s.x, s.rows, s.y, s.y_distance});
+    recurrent(SignalRecurrence<>{{s.layers[0], s.layers[1]}, s.count, s.clock});
   }
   void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
 

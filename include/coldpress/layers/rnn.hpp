@@ -289,7 +289,7 @@ struct Rnn {
       }
     }
   }
-  /// A block of a stream's steps, one layer after another.
+  /// A block of a stream's steps, two layers at a time.
   template <class Backend, class Pass>
   constexpr void forward_block(Backend const& backend, Pass const& pass) const {
     using T = typename Backend::Scalar;
@@ -298,17 +298,16 @@ struct Rnn {
                                                                          most,  features(pass.in[0]), pass.memory};
     auto const spare = work.spare(work.features);
     Sequence<T const> const one_feature{nullptr, 1, most, 1, 1, 1};
-    for (Index layer = 0; layer < num_layers; ++layer) {
+    auto const block_of = [&](Index layer) {
       bool const first = layer == 0, copies = first && work.features > 1;
       auto part = work.part(layer, 0, copies ? spare : first ? one_feature : work.input(layer, false), false);
       part.state = pass.state + layer * part.state_pitch;
-      SignalRecurrence<decltype(part)> block{.r = part,
-                                             .weights = pass.p[0],
-                                             .clock = pass.x[0].clock,
-                                             .x = {},
-                                             .rows = copies ? spare.data : nullptr,
-                                             .y = {},
-                                             .y_distance = pass.y.pitch};
+      typename SignalRecurrence<decltype(part)>::Layer block{.r = part,
+                                                             .weights = pass.p[0],
+                                                             .x = {},
+                                                             .rows = copies ? spare.data : nullptr,
+                                                             .y = {},
+                                                             .y_distance = pass.y.pitch};
       if (first) block.x = pass.x[0];
       if (output == RnnOutput::layers) {
         block.y = {pass.y.data + layer * pass.y.pitch, hidden_size, pass.y.clock, pass.y.pitch, pass.y.mask};
@@ -316,7 +315,11 @@ struct Rnn {
       } else if (layer == last) {
         block.y = pass.y;
       }
-      backend.recurrent(block);
+      return block;
+    };
+    for (Index layer = 0; layer < num_layers; layer += 2) {
+      auto const lower = block_of(layer), upper = block_of(layer < last ? layer + 1 : layer);
+      backend.recurrent(SignalRecurrence<decltype(lower.r)>{{lower, upper}, layer < last ? 2 : 1, pass.x[0].clock});
     }
   }
   template <class Backend, class Pass>
