@@ -137,13 +137,13 @@ void bench_minibatches(BenchOptions const& options) {
 void add_bench(CLI::App& app) {
   auto const options = std::make_shared<BenchOptions>();
   auto* const command = app.add_subcommand("bench", "Says how fast a network streams a signal or computes minibatches");
-  add_streamed(*command, *options);
+  auto const of_streams = add_streamed(*command, *options);
   auto* const batch =
       command->add_option("--batch", options->batch, "Computes minibatches of this many samples instead of a stream")
           ->type_name(number)
-          ->check(at_least_1())
-          ->excludes("--block")
-          ->excludes("--size");
+          ->check(at_least_1());
+  for (CLI::Option* const option : of_streams)
+    batch->excludes(option);  // by a name, it would not survive lack of memory
   command
       ->add_option("--input", options->input,
                    "The minibatch, {N, ...} in a .npy file, or any data with as many samples; noise if there is none")

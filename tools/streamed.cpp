@@ -41,18 +41,22 @@ dynamic::Stream stream_of(Streamed const& played, StreamedModel const& options) 
   }
 }
 
-void add_streamed(CLI::App& command, StreamedModel& options) {
+std::array<CLI::Option*, 2> add_streamed(CLI::App& command, StreamedModel& options) {
   command.add_option("--model", options.model, "File of the network: .nam, or of coldpress, Juice, RTNeural or others")
       ->type_name(file)
       ->required();
-  command.add_option("--size", options.size, "Which network of a .nam file with several, from 0 to 1; 1: the greatest")
-      ->type_name(number)
-      ->check(CLI::Range(0.0, 1.0).description(""))
-      ->capture_default_str();
-  command.add_option("--block", options.block, "Steps computed at once, which do not change the output")
-      ->type_name(number)
-      ->check(CLI::Range(Index{1}, Index{1} << 20).description(""))
-      ->capture_default_str();
+  auto* const size =
+      command
+          .add_option("--size", options.size, "Which network of a .nam file with several, from 0 to 1; 1: the greatest")
+          ->type_name(number)
+          ->check(CLI::Range(0.0, 1.0).description(""))
+          ->capture_default_str();
+  auto* const block =
+      command.add_option("--block", options.block, "Steps computed at once, which do not change the output")
+          ->type_name(number)
+          ->check(CLI::Range(Index{1}, Index{1} << 20).description(""))
+          ->capture_default_str();
+  return {size, block};
 }
 
 }  // namespace coldpress::command

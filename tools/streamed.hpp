@@ -6,6 +6,7 @@
 #include <coldpress/data/transform.hpp>
 #include <coldpress/dynamic/stream.hpp>
 
+#include <array>
 #include <optional>
 
 namespace coldpress::command {
@@ -15,7 +16,8 @@ struct StreamedModel {
   double size = 1;  // of a .nam file with several networks
   Index block = 64;
 };
-void add_streamed(CLI::App& command, StreamedModel& options);
+/// Returns the options of which a minibatch has none.
+std::array<CLI::Option*, 2> add_streamed(CLI::App& command, StreamedModel& options);
 
 /// A network whose samples are single steps, and what its file says: the sample rate that it was made for, if any, and
 /// what is done to samples.

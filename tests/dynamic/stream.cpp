@@ -68,6 +68,37 @@ TEST_CASE("blocks of any size give the bits of single steps, on every instructio
   }
 }
 
+TEST_CASE("recurrent layers above one another give the bits of single steps, on every instruction set") {
+  auto const x = noise(3 * 70);
+  Rnn const kinds[] = {{.rnn_type = RnnType::lstm},
+                       {.rnn_type = RnnType::gru},
+                       {.rnn_type = RnnType::gru, .reset_after = false},
+                       {.rnn_type = RnnType::tanh}};
+  for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4"}) {
+    try {
+      dynamic::Backend const runs{backend};
+    } catch (UnsupportedError const&) {
+      continue;  // the test above says so
+    }
+    for (Rnn layer : kinds) {
+      for (Index const units : {3, 8, 9, 20}) {  // of half a vector, one and several
+        for (Index const layers : {2, 3, 4}) {
+          for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::layers}) {
+            layer.hidden_size = units, layer.num_layers = layers, layer.output = output;
+            if (layers != 2 && units != 8) continue;
+            INFO(backend << ", type " << static_cast<int>(layer.rnn_type) << ", " << layers << " layers of " << units
+                         << " units");
+            dynamic::SequentialConfig config;
+            config.add_input("x", Shape{3}).add_layer({"rnn", layer});
+            auto network = dynamic::Layer::from_config(dynamic::Backend{backend}, {"network", config}, {}, 4);
+            check_cuts([&](Index most) { return dynamic::Stream{network, most}; }, x, 3, by_step(network, x, 3));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a value is remembered for as long as the one of its readers needs that sees furthest back") {
   auto const x = noise(1500);
   auto const check = [&](dynamic::LayerConfig const& config) {
