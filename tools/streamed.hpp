@@ -16,7 +16,7 @@ struct StreamedModel {
   double size = 1;  // of a .nam file with several networks
   Index block = 64;
 };
-/// Returns the options of which a minibatch has none.
+/// Returns --size and --block, which minibatches do not have.
 std::array<CLI::Option*, 2> add_streamed(CLI::App& command, StreamedModel& options);
 
 /// A network whose samples are single steps, and what its file says: the sample rate that it was made for, if any, and

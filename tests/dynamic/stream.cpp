@@ -73,7 +73,8 @@ TEST_CASE("recurrent layers above one another give the bits of single steps, on 
   Rnn const kinds[] = {{.rnn_type = RnnType::lstm},
                        {.rnn_type = RnnType::gru},
                        {.rnn_type = RnnType::gru, .reset_after = false},
-                       {.rnn_type = RnnType::tanh}};
+                       {.rnn_type = RnnType::tanh},
+                       {.rnn_type = RnnType::relu}};
   for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4"}) {
     try {
       dynamic::Backend const runs{backend};

@@ -193,7 +193,8 @@ struct Cpu : cpu::RowPrimitives {
   /// A block of a stream's steps of one layer or two.
   template <bool fast = false, class R>
   COLDPRESS_INLINE void recurrent(SignalRecurrence<R> const& s) const {
-    cpu::with_cell(cpu::cell_of(s.layers[0].r), [&](auto cell) COLDPRESS_INLINE_LAMBDA { cpu::recurrent_signal<cell, fast>(s); });
+    cpu::with_cell(cpu::cell_of(s.layers[0].r),
+                   [&](auto cell) COLDPRESS_INLINE_LAMBDA { cpu::recurrent_signal<cell, fast>(s); });
   }
   /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
   /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is

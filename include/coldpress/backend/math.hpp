@@ -102,7 +102,7 @@ COLDPRESS_INLINE V fast_sigmoid(V x) {
   return 1.f / fma(power, p, fma(power, splat<V>(2.f), splat<V>(1.f)));
 }
 
-/// From a table where vectors look up, which takes least. Elsewhere E / (E + 2) with E = e^2|x| - 1; both sides of the
+/// With AVX-512 from a table, which is fastest. Elsewhere E / (E + 2) with E = e^2|x| - 1; both sides of the
 /// quotient are scaled so that their roundings rarely add up.
 template <bool fast = false, class V>
 COLDPRESS_INLINE V tanh(V x) {

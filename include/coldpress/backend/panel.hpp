@@ -56,7 +56,7 @@ struct Filters {
   Index pitch;  // from one term to the next, or 0 if they are packed
   Index ahead;  // so many floats ahead, those that are not packed are fetched into the L2 cache
 
-  static constexpr bool in_tiles = true;  // whose rows are as pack_filters assumes
+  static constexpr bool in_tiles = true;  // they have the rows that pack_filters packs for
   static constexpr Filters packed(float const* data, Index terms) { return {data, terms, 0, 0}; }
 
   template <int h>

@@ -348,8 +348,9 @@ template <Cell cell, bool fast, class V>
 __attribute__((noinline)) void recurrent_once(RecurrentStep const& s) {
   recurrent_step<cell, fast, V>(s);
 }
-/// All steps of one sample in two layers, the second of which reads the h of the first. A step of the second and the
-/// next of the first do not wait for each other, so they are computed side by side.
+/// All steps of one sample, at least one, in two layers whose units are one vector, and the second of which reads the h
+/// of the first. A step of the second and the next of the first do not wait for each other, so they are computed side
+/// by side.
 template <Cell cell, bool fast, class V>
 COLDPRESS_INLINE void recurrent_pair(Recurrence<float> const (&r)[2], float const* const (&weights)[2]) {
   RecurrentStep first = first_step(r[0], weights[0]), second = first_step(r[1], weights[1]);
@@ -358,50 +359,46 @@ COLDPRESS_INLINE void recurrent_pair(Recurrence<float> const (&r)[2], float cons
   for (Index n = 1; n < steps; ++n) {
     first.take(r[0], n);
     if (n > 1) second.take(r[1], n - 1);
-    if (cell != Cell::reset_before && first.hidden <= lanes_of<V>) {
+    if constexpr (cell == Cell::reset_before) {  // whose two passes over its units are too long to be interleaved
+      recurrent_once<cell, fast, V>(second);
+      recurrent_once<cell, fast, V>(first);
+    } else {
       V of_first[1][Sums<cell>::count], of_second[1][Sums<cell>::count];
       sum_gates<cell, 2>(second, 0, 0, of_second);
       sum_gates<cell, 2>(first, 0, 0, of_first);
       activate<cell, fast>(second, 0, 0, of_second[0]);
       activate<cell, fast>(first, 0, 0, of_first[0]);
-    } else {
-      recurrent_once<cell, fast, V>(second);
-      recurrent_once<cell, fast, V>(first);
     }
   }
   if (steps > 1) second.take(r[1], steps - 1);
   recurrent_once<cell, fast, V>(second);
-  carry(first, 1), carry(second, 1);
 }
 /// A block of a stream's steps.
 template <Cell cell, bool fast, class R>
 COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
-  Index const steps = s.clock->steps;
-  auto const take = [&](auto const& layer) COLDPRESS_INLINE_LAMBDA {
-    Recurrence<float> r = layer.r;
-    r.x.steps = steps;
-    if (layer.x.data && !layer.rows) r.x.data = layer.x.row(0);
-    if (layer.rows) transpose(layer.x.features, steps, layer.x.row(0), layer.x.pitch, layer.rows, r.x.step_pitch);
-    return r;
-  };
-  auto const give = [&](auto const& layer) COLDPRESS_INLINE_LAMBDA {
+  Index const steps = s.clock->steps, hidden = s.layers[0].r.weights.hidden;
+  Recurrence<float> r[2];
+  float const* const weights[] = {s.layers[0].weights, s.layers[1].weights};
+  for (int k = 0; k < s.count; ++k) {
+    auto const& layer = s.layers[k];
+    r[k] = layer.r;
+    r[k].x.steps = steps;
+    if (layer.x.data && !layer.rows) r[k].x.data = layer.x.row(0);
+    if (layer.rows) transpose(layer.x.features, steps, layer.x.row(0), layer.x.pitch, layer.rows, r[k].x.step_pitch);
+  }
+  // With more units, the weights of two layers would not stay in the cache, and each step has more to do than to wait.
+  if (s.count == 2 && steps > 1 && hidden <= lanes_of<Narrow>) {
+    recurrent_pair<cell, fast, Narrow>(r, weights);
+  } else if (s.count == 2 && steps > 1 && hidden <= lanes) {
+    recurrent_pair<cell, fast, Vector>(r, weights);
+  } else {
+    for (int k = 0; k < s.count; ++k) recurrent<cell, fast, false>(r[k], weights[k]);
+  }
+  for (int k = 0; k < s.count; ++k) {
+    auto const& layer = s.layers[k];
     Sequence<float> const& h = layer.r.h;
     if (layer.y.data) transpose(steps, h.columns, h.data, h.step_pitch, layer.y.row(0), layer.y_distance);
-  };
-  auto const &first = s.layers[0], &second = s.layers[1];
-  if (s.count == 1) {
-    recurrent<cell, fast, false>(take(first), first.weights);
-  } else {
-    Recurrence<float> const r[] = {take(first), take(second)};
-    float const* const weights[] = {first.weights, second.weights};
-    if (r[0].weights.hidden <= lanes_of<Narrow>) {
-      recurrent_pair<cell, fast, Narrow>(r, weights);
-    } else {
-      recurrent_pair<cell, fast, Vector>(r, weights);
-    }
-    give(second);
   }
-  give(first);
 }
 template <Cell cell, class R>
 void whole_recurrent_signal(void const* step) {

@@ -8,8 +8,9 @@ namespace detail {
 
 /// tanh in 16 intervals of |x|, which are those where slope |x| + start has the same exponent and the same first two
 /// bits: with r = |x| - center, it is c0 + c1 r + ... + c5 r^5. These are minimax polynomials, whose errors are at most
-/// 0.4 * 2^-24 of tanh. Each center is a float whose tanh almost is one, too. In the first interval, center, c0 and c2
-/// are 0 and c1 is 1, so that small arguments are kept to the last bit.
+/// 0.4 * 2^-24 of tanh. Each center is a float near the middle of its interval, chosen so that its tanh is nearly a
+/// float, too. In the first interval, center, c0 and c2 are 0 and c1 is 1, so that small arguments are kept to the last
+/// bit.
 struct TanhTable {
   static constexpr float slope = 0.8125f, start = 0.5f, last = 9.1f;  // it rounds to 1 there
   alignas(64) float center[16], c[6][16];
@@ -35,8 +36,8 @@ inline constexpr TanhTable tanh_table{
       2.17238849e-07f, 1.62969886e-08f, 0.129238397f, 0.0802269056f, 0.0143067883f, -0.0382105187f, -0.0631716549f,
       -0.0375756845f, -0.00900840387f, 0.00276949629f}}};
 
-/// Within 2 ulp. `any`: whether x may be small enough for its powers to be denormal numbers, with which processors take
-/// longer. Those of at most 2^-60 are then taken from x, of which tanh is never larger.
+/// Within 2 ulp. `any`: whether x may be so small that its powers are denormal numbers, with which processors take
+/// longer. Up to 2^-60 the result is then x itself: the smaller of x and what the polynomial is at 2^-60.
 template <bool any = false, class V>
 COLDPRESS_INLINE V look_up_tanh(V x) {
   using Bits = MaskOf<V>;

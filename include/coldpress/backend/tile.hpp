@@ -54,7 +54,7 @@ constexpr Index start_of(Index part, Index total, Index most) {
   Index const parts = parts_of(total, most), size = total / parts;
   return part * size + freestanding::min(part, total - parts * size);
 }
-/// The number of tiles below one another in such a product, where A has as many rows.
+/// The number of tiles below one another in a product of so many rows and columns.
 template <class A>
 constexpr Index tiles_of(Index rows, Index columns) {
   return parts_of(rows, vectors(columns) == 1 ? most_rows<A, 1>() : most_rows<A, 2>());
@@ -195,7 +195,7 @@ __attribute__((noinline)) void tile(Index depth, A const& a, B const& b, Epilogu
   for (; k < depth; ++k) {
     if constexpr (
         w > 1 && requires { right.fetch(distance); } && !requires { epilogue.fetch(row, column); })
-      right.fetch(distance);  // one vector of columns is all of B
+      right.fetch(distance);  // after one vector of columns, no other follows
     add();
   }
   Epilogue const local = epilogue;  // stores cannot change a copy, so pointers and factors stay in registers

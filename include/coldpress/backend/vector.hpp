@@ -55,6 +55,8 @@ using Narrow = Vector;
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(float);
 template <class V>
+concept is_vector = std::is_same_v<V, Vector> || std::is_same_v<V, Narrow>;
+template <class V>
 using MaskOf = decltype(V{} < V{});
 
 template <class V = Vector>
@@ -231,7 +233,7 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 /// at_least: v where it is above `least` or NaN, else `least`; at_most likewise. (For v > least ? v : least, g++ would
 /// generate a comparison and a blend, which take three times as long.)
 template <class V>
-requires(lanes_of<V> > 1) COLDPRESS_INLINE V at_least(V v, V least) {
+requires is_vector<V> COLDPRESS_INLINE V at_least(V v, V least) {
 #if defined __AVX512F__
   if constexpr (lanes_of<V> < lanes) {
     return __builtin_ia32_maxps256(least, v);
@@ -251,11 +253,9 @@ requires(lanes_of<V> > 1) COLDPRESS_INLINE V at_least(V v, V least) {
 #endif
 }
 template <class V>
-COLDPRESS_INLINE V at_least(V v, float least) {
-  return at_least(v, splat<V>(least));
-}
+requires is_vector<V> COLDPRESS_INLINE V at_least(V v, float least) { return at_least(v, splat<V>(least)); }
 template <class V>
-requires(lanes_of<V> > 1) COLDPRESS_INLINE V at_most(V v, V most) {
+requires is_vector<V> COLDPRESS_INLINE V at_most(V v, V most) {
 #if defined __AVX512F__
   if constexpr (lanes_of<V> < lanes) {
     return __builtin_ia32_minps256(most, v);
@@ -275,9 +275,7 @@ requires(lanes_of<V> > 1) COLDPRESS_INLINE V at_most(V v, V most) {
 #endif
 }
 template <class V>
-COLDPRESS_INLINE V at_most(V v, float most) {
-  return at_most(v, splat<V>(most));
-}
+requires is_vector<V> COLDPRESS_INLINE V at_most(V v, float most) { return at_most(v, splat<V>(most)); }
 
 /// Whether a vector can be made of 16 numbers that are in registers, chosen by the numbers of its lanes.
 #if defined __AVX512F__

@@ -235,8 +235,7 @@ struct RecurrenceOf : Recurrence<T> {
   }
 };
 
-/// A block of a stream's steps in one of the layers of an Rnn, or in two, the second of which is above the first: each
-/// of its steps waits for one of the first, but then the first has already gone on.
+/// A block of a stream's steps in one of the layers of an Rnn, or in two of them, the second above the first.
 template <class R = Recurrence<float>>
 struct SignalRecurrence {
   struct Layer {
@@ -247,8 +246,9 @@ struct SignalRecurrence {
     Signal<float> y;   // receives h, unless it has no data
     Index y_distance;  // from one feature of y to the next
 
-    template <class Other>
-    operator Other() const {
+    /// The same with a recurrence of which the compiler knows more, or less.
+    template <class To>
+    constexpr typename SignalRecurrence<To>::Layer as() const {
       return {r, weights, x, rows, y, y_distance};
     }
   };

@@ -50,7 +50,9 @@ struct RecordedCpu : Layout, Context {
   }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
-    recurrent(SignalRecurrence<>{{s.layers[0], s.layers[1]}, s.count, s.clock});
+    using Known = Recurrence<float>;
+    recurrent(
+        SignalRecurrence<>{{s.layers[0].template as<Known>(), s.layers[1].template as<Known>()}, s.count, s.clock});
   }
   void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
 
