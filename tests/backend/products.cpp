@@ -272,3 +272,32 @@ TEST_CASE("extents that the compiler knows and those at run time give the same b
   compare(Fixed<13>{}, Fixed<64>{}, Fixed<2>{});
   compare(Fixed<7>{}, Fixed<80>{}, Fixed<1030>{});
 }
+
+TEST_CASE("a product has the bits of its rows one by one, in whatever ranges of its tiles it is computed") {
+  Index const depth = 5, columns_of[] = {1, cpu::lanes, cpu::lanes + 1, 3 * cpu::lanes};
+  for (Index const columns : columns_of) {
+    Index const pitch = Cpu::pitch(columns);
+    std::vector<float> const b = numbers.values<float>(depth * pitch);
+    for (Index rows = 1; rows <= 35; ++rows) {
+      INFO(rows << " x " << depth << " x " << columns);
+      std::vector<float> const a = numbers.values<float>(rows * depth);
+      auto const multiply = [&](std::vector<float>& y, Index first, Index count, cpu::Parts some) {
+        cpu::multiply(count, columns, depth, cpu::Left{a.data() + first * depth, depth, 1}, cpu::Right{b.data(), pitch},
+                      cpu::Added{y.data() + first * columns, columns, columns}, {}, some);
+      };
+      auto const zeros = std::vector<float>(static_cast<std::size_t>(rows * columns));
+      auto by_row = zeros;
+      for (Index row = 0; row < rows; ++row) multiply(by_row, row, 1, {});
+      auto whole = zeros;
+      multiply(whole, 0, rows, {});
+      CHECK(same_bits(whole, by_row));
+      Index const tiles = cpu::tiles_of<cpu::Left>(rows, columns);
+      for (Index const at_once : {1, 2, 3}) {
+        auto in_ranges = zeros;
+        for (Index tile = 0; tile < tiles; tile += at_once)
+          multiply(in_ranges, 0, rows, {tile, std::min(tile + at_once, tiles)});
+        CHECK(same_bits(in_ranges, by_row));
+      }
+    }
+  }
+}
