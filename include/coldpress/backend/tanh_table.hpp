@@ -43,7 +43,9 @@ COLDPRESS_INLINE V look_up_tanh(V x) {
   using Bits = MaskOf<V>;
   Bits const sign = (Bits)x & (Bits{} + INT32_MIN);
   V const magnitude = (V)((Bits)x ^ sign);
-  TanhTable const& table = tanh_table;
+  TanhTable const* at = &tanh_table;
+  asm("" : "+r"(at));  // otherwise g++ would fold the numbers into each use, which takes it a twentieth longer
+  TanhTable const& table = *at;
   V const a = at_most(any ? at_least(magnitude, 0x1p-60f) : magnitude, table.last);
   Bits const number = (Bits)fma(a, splat<V>(table.slope), splat<V>(table.start)) >> 21;
   auto const c = [&](int power) COLDPRESS_INLINE_LAMBDA { return look_up<V>(table.c[power], number); };
