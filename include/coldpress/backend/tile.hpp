@@ -27,8 +27,8 @@ inline constexpr int narrow_tile_rows = 8;
 /// The largest number of rows of a tile with w vectors of columns, for a product with A.
 template <class A, int w>
 constexpr int most_rows() {
-  return w == 1 && !requires { A::in_tiles; }
-  ? narrow_tile_rows : tile_rows;
+  constexpr bool packed = requires { A::in_tiles; };
+  return w == 1 && !packed ? narrow_tile_rows : tile_rows;
 }
 
 template <int n>

@@ -50,9 +50,8 @@ struct RecordedCpu : Layout, Context {
   }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
-    using Known = Recurrence<float>;
-    recurrent(
-        SignalRecurrence<>{{s.layers[0].template as<Known>(), s.layers[1].template as<Known>()}, s.count, s.clock});
+    using To = Recurrence<float>;
+    recurrent(SignalRecurrence<>{{s.layers[0].template as<To>(), s.layers[1].template as<To>()}, s.count, s.clock});
   }
   void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
 
