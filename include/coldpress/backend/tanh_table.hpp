@@ -44,7 +44,7 @@ COLDPRESS_INLINE V look_up_tanh(V x) {
   Bits const sign = (Bits)x & (Bits{} + INT32_MIN);
   V const magnitude = (V)((Bits)x ^ sign);
   TanhTable const* at = &tanh_table;
-  asm("" : "+r"(at));  // otherwise g++ would fold the numbers into each use, which takes it a twentieth longer
+  asm("" : "+r"(at));  // otherwise g++ would fold the numbers into each use, which makes it a twentieth slower
   TanhTable const& table = *at;
   V const a = at_most(any ? at_least(magnitude, 0x1p-60f) : magnitude, table.last);
   Bits const number = (Bits)fma(a, splat<V>(table.slope), splat<V>(table.start)) >> 21;
