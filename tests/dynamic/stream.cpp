@@ -87,8 +87,8 @@ TEST_CASE("recurrent layers above one another give the bits of single steps, on 
           for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::layers}) {
             layer.hidden_size = units, layer.num_layers = layers, layer.output = output;
             if (layers != 2 && units != 8) continue;
-            INFO(backend << ", type " << static_cast<int>(layer.rnn_type) << ", " << layers << " layers of " << units
-                         << " units");
+            INFO(backend << ", type " << static_cast<int>(layer.rnn_type) << ", reset after " << layer.reset_after
+                         << ", " << layers << " layers of " << units << " units, output " << static_cast<int>(output));
             dynamic::SequentialConfig config;
             config.add_input("x", Shape{3}).add_layer({"rnn", layer});
             auto network = dynamic::Layer::from_config(dynamic::Backend{backend}, {"network", config}, {}, 4);

@@ -386,7 +386,7 @@ COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
     if (layer.x.data && !layer.rows) r[k].x.data = layer.x.row(0);
     if (layer.rows) transpose(layer.x.features, steps, layer.x.row(0), layer.x.pitch, layer.rows, r[k].x.step_pitch);
   }
-  // With more units, the weights of two layers would not stay in the cache, and each step has more to do than to wait.
+  // With more units, one layer after the other is faster (docs/recurrent.md).
   if (s.count == 2 && steps > 1 && hidden <= lanes_of<Narrow>) {
     recurrent_pair<cell, fast, Narrow>(r, weights);
   } else if (s.count == 2 && steps > 1 && hidden <= lanes) {
