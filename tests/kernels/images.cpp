@@ -9,6 +9,19 @@ TEST_CASE("networks of images over linked kernels have the bits of those that ar
                          Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 1}, Flatten{}, Linear{4}>,
               Shape{2, 12, 11}, MeanSquaredError{}, Sgd{.learning_rate = 0.01f}, SolverOptions{.clip_gradients = 1}>();
 }
+TEST_CASE("and so have those with convolutions of several kinds, whose kernels have several sizes") {
+  check_forms<Sequential<Convolution{.num_output = 7, .filter_shape = 5, .padding = 2}, ReLU{},
+                         Convolution{.num_output = 13, .filter_shape = 1},
+                         Convolution{.num_output = 13, .filter_shape = 3, .groups = 13},
+                         Convolution{.num_output = 9, .filter_shape = {3, 2}, .stride = 2}, Linear{3}>,
+              Shape{3, 20, 21}>();
+#if COLDPRESS_NIGHTLY
+  check_forms<Sequential<Convolution{.num_output = 26, .filter_shape = 1, .stride = 2},
+                         Convolution{.num_output = 70, .filter_shape = 3, .padding = 1},
+                         Convolution{.num_output = 4, .filter_shape = 4, .groups = 2}, GlobalAveragePooling{}>,
+              Shape{2, 26, 25}>();  // with filters that are packed
+#endif
+}
 #if COLDPRESS_NIGHTLY
 TEST_CASE("and so have those with transposed convolutions") {
   check_forms<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .stride = 2}, ReLU{},

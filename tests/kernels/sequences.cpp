@@ -11,6 +11,12 @@ TEST_CASE("networks of sequences over linked kernels have the bits of those that
               Shape{6, 3}, MeanSquaredError{}, RMSprop{.learning_rate = 0.001f},
               SolverOptions{.weight_decay = 0.01f, .accumulate = 2}>();
 }
+TEST_CASE("and so have those with convolutions of several kinds, whose kernels have several sizes") {
+  check_forms<
+      Sequential<Convolution{.num_output = 21, .filter_shape = 3}, Linear{.output_size = 6, .last_axis = true},
+                 Convolution{.num_output = 4, .filter_shape = 2, .stride = 2, .causal = false, .groups = 2}, Linear{2}>,
+      Shape{70, 5}>();
+}
 TEST_CASE("and so have those that slice, reduce, normalise, number and embed") {
   check_forms<Sequential<Linear{4 * 19}, Reshape{Shape{4, 19}}, LayerNormalization{}, Slice{.begin = 1},
                          SoftmaxOver{.axis = -1}, Reduce{.operation = ReduceOperation::mean, .axis = 0}, Sigmoid{},

@@ -14,13 +14,15 @@ inline bool in_place(ConvolutionGeometry const& g, Panel const& panel) {
   return g.sees_one() && panel.images == 1 && whole % lanes == 0 && positions % lanes == 0 && positions % 256 != 0;
 }
 
-template <class = void>
+template <ImageKernels kernels = ImageKernels{}>
 void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                      float* scratch) {
-  if (DepthwisePlanes::suit(g)) return convolve_depthwise(g, x, weight, bias, y, scratch);
+  if constexpr (kernels.depthwise) {
+    if (DepthwisePlanes::suit(g)) return convolve_depthwise(g, x, weight, bias, y, scratch);
+  }
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), positions = g.positions();
-  bool const there = in_place(g, memory.panel);
+  bool const there = kernels.pointwise && in_place(g, memory.panel);
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     Taps const taps = Taps{g, memory.panel, part}.at(memory.inputs);
     bool const one = part.images == 1;
@@ -34,22 +36,25 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
         sums.first = c == 0, sums.last = c + count == g.group_channels();
         float const* const filters = weight + c * g.taps() * w_pitch + group * outputs;
         auto const products = [&](auto const& seen) COLDPRESS_INLINE_LAMBDA {
-          if (!memory.panel.packs_filters(part.size())) {
-            Filters const where{filters, depth, w_pitch, sums.last ? 0 : depth * w_pitch};
-            return multiply(outputs, part.size(), depth, where, seen, sums);
-          }
+          auto const one_product = [&](Index rows, Filters const& of, Channels const& to) COLDPRESS_INLINE_LAMBDA {
+            multiply(OneOf<kernels.outputs>{rows}, OneOf<kernels.positions>{part.size()}, depth, of, seen, to);
+          };
+          if (!kernels.packs_filters || !memory.panel.packs_filters(part.size()))
+            return one_product(outputs, {filters, depth, w_pitch, sums.last ? 0 : depth * w_pitch}, sums);
           for (Index o = 0; o < outputs; o += memory.panel.filters) {
             Index const some = freestanding::min(memory.panel.filters, outputs - o);
             pack_filters(some, depth, filters + o, w_pitch, w_pitch - group * outputs - o, memory.rest);
-            multiply(some, part.size(), depth, Filters::packed(memory.rest, depth), seen, sums.from(o));
+            one_product(some, Filters::packed(memory.rest, depth), sums.from(o));
           }
         };
-        if (there) {
-          products(Right<float>{x.row(part.image) + channel * positions + part.offset(g), positions});
-        } else {
-          pack(g, part, x, channel, count, memory.panel, memory.inputs);
-          products(taps);
+        if constexpr (kernels.pointwise) {
+          if (there) {
+            products(Right<float>{x.row(part.image) + channel * positions + part.offset(g), positions});
+            continue;
+          }
         }
+        pack(g, part, x, channel, count, memory.panel, memory.inputs);
+        products(taps);
       }
       if (!one) put_outputs(g, part, memory.outputs, pitch, y, group);
     }
@@ -57,13 +62,14 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
 }
 
 /// Adds the input gradient to dx.
-template <class = void>
+template <ImageKernels kernels = ImageKernels{}>
 void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
   PanelMemory const memory{g, scratch, true};
   Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
               positions = g.positions(), w_pitch = Layout::pitch(g.outputs);
-  bool const there = in_place(g, memory.panel);
+  bool const there = kernels.pointwise && in_place(g, memory.panel);
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
+    OneOf<kernels.gradient_positions> const columns{part.size()};
     for (Index group = 0; group < g.groups; ++group) {
       Right<float> gradients{memory.outputs, pitch};
       if (there) {
@@ -71,16 +77,19 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
       } else {
         take_outputs(g, part, dy, group, memory.outputs, pitch);
       }
-      if (g.sees_one() && part.images == 1) {  // each value of dx has one tap
-        float* const to = dx.row(part.image) + group * channels * positions + part.offset(g);
-        multiply(channels, part.size(), outputs, Left{weight + group * outputs, w_pitch, 1}, gradients,
-                 Added{to, positions, part.size()});
-        continue;
+      if constexpr (kernels.pointwise) {
+        if (g.sees_one() && part.images == 1) {  // each value of dx has one tap
+          float* const to = dx.row(part.image) + group * channels * positions + part.offset(g);
+          multiply(OneOf<kernels.channels>{channels}, columns, outputs, Left{weight + group * outputs, w_pitch, 1},
+                   gradients, Added{to, positions, part.size()});
+          continue;
+        }
       }
       for (Index c = 0; c < channels; c += memory.panel.channels) {  // while the outputs are in the cache
         Index const count = freestanding::min(memory.panel.channels, channels - c);
         Left const rows{weight + c * g.taps() * w_pitch + group * outputs, w_pitch, 1};
-        multiply(count * g.taps(), part.size(), outputs, rows, gradients, StoredGradient{{memory.inputs}, pitch});
+        multiply(OneOf<kernels.lines>{count * g.taps()}, columns, outputs, rows, gradients,
+                 StoredGradient{{memory.inputs}, pitch});
         unpack(g, part, memory.inputs, pitch, dx, group * channels + c, count);
       }
     }

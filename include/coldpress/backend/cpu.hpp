@@ -33,13 +33,15 @@ struct Cpu : cpu::RowPrimitives {
         [&]() COLDPRESS_INLINE_LAMBDA {
           if (cpu::is_one_step(g, x))  // no panel is needed
             return cpu::convolve_step<1, true, false>(cpu::convolution_step(g, x, weight, bias, y, post_ops, nullptr));
-          convolve_sequences(*this, g, x, weight, bias, y, post_ops);
+          convolve_sequences<cpu::sequence_kernels<G>>(*this, g, x, weight, bias, y, post_ops);
         },
         [&]() COLDPRESS_INLINE_LAMBDA {
           cpu::either(
               is_of<ConvolutionKind::volume>(g),
               [&]() COLDPRESS_INLINE_LAMBDA { convolve_volumes(g, x, weight, bias, y, post_ops); },
-              [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+              [&]() COLDPRESS_INLINE_LAMBDA {
+                convolve_images<cpu::image_kernels<G>>(g, x, weight, bias, y, post_ops, windows);
+              });
         });
   }
   /// The same for a block of a stream's steps, of which there are up to `most`.
@@ -57,8 +59,8 @@ struct Cpu : cpu::RowPrimitives {
         [&] {
           each(dy.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::zero_from(dx.columns, cpu::some(dx, first, last - first));
-            cpu::sequence_input_gradient(g, cpu::some(dy, first, last - first), weight, dx, derivative, first,
-                                         scratch_of(worker));
+            cpu::sequence_input_gradient<cpu::sequence_kernels<G>>(g, cpu::some(dy, first, last - first), weight, dx,
+                                                                   derivative, first, scratch_of(worker));
           });
         },
         [&] {
@@ -70,7 +72,7 @@ struct Cpu : cpu::RowPrimitives {
                 auto const rest = derivative.adding(std::false_type{});
                 if (!rest.empty()) map_gradient(dx, dx, rest);
               },
-              [&] { images_input_gradient(g, dy, weight, dx, derivative, windows); });
+              [&] { images_input_gradient<cpu::image_kernels<G>>(g, dy, weight, dx, derivative, windows); });
         });
   }
   /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null. Blocks
@@ -83,9 +85,9 @@ struct Cpu : cpu::RowPrimitives {
         [&] {
           each(x.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::fill_steps(g.channels, bias, cpu::some(y, first, last - first));
-            cpu::sequence_input_gradient(g, cpu::some(x, first, last - first), weight, y,
-                                         Derivative<coldpress::Chain<>, float, std::true_type>{}, first,
-                                         scratch_of(worker));
+            cpu::sequence_input_gradient<cpu::sequence_kernels<G>>(
+                g, cpu::some(x, first, last - first), weight, y,
+                Derivative<coldpress::Chain<>, float, std::true_type>{}, first, scratch_of(worker));
             cpu::finish(y, post_ops, first, last - first);
           });
         },
@@ -115,19 +117,23 @@ struct Cpu : cpu::RowPrimitives {
     cpu::zero(gradient, all);
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
-        [&] { cpu::sequence_weight_gradient(g, x, dy, gradient, sums, gradient + all); },
+        [&] {
+          constexpr auto kernels = cpu::sequence_kernels<G>;
+          cpu::sequence_weight_gradient<kernels>(g, x, dy, gradient, sums, gradient + all);
+        },
         [&] {
           cpu::either(
               is_of<ConvolutionKind::volume>(g), [&] { cpu::volume_weight_gradient(*this, g, x, dy, sums); },
               [&] {
+                constexpr auto kernels = cpu::image_kernels<G>;
                 Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size,
                             rest = x.rows - first;
                 auto const from = cpu::behind<float const>(windows, dy);
-                if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, all, sums);
+                if (blocks > 0) cpu::block_weight_gradient<kernels>(*this, g, x, from, blocks, all, sums);
                 if (rest > 0) {
                   float* free = gradient + all;
                   Rows<float const> const part = cpu::read_images(from, first, rest, free);
-                  cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
+                  cpu::image_weight_gradient<kernels>(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
                 }
               });
         });
@@ -311,13 +317,13 @@ struct Cpu : cpu::RowPrimitives {
  private:
   /// It takes copies and is not inlined: if other threads could see the caller's values, these would have to be in
   /// memory in a stream's step, too.
-  template <class X, class Y, class Chain, class Join>
+  template <cpu::SequenceKernels kernels, class X, class Y, class Chain, class Join>
   __attribute__((noinline)) static void convolve_sequences(Context context, ConvolutionGeometry g, X x,
                                                            float const* weight, float const* bias, Y y,
                                                            PostOps<Chain, float, Join> post_ops) {
     context.each(x.rows, g.products(), [&](Index first, Index last, int worker) {
-      cpu::convolve_sequences(g, cpu::some(x, first, last - first), weight, bias, y, post_ops, first,
-                              context.scratch_of(worker));
+      cpu::convolve_sequences<kernels>(g, cpu::some(x, first, last - first), weight, bias, y, post_ops, first,
+                                       context.scratch_of(worker));
     });
   }
   /// Planes of the output are divided among the threads.
@@ -356,7 +362,7 @@ struct Cpu : cpu::RowPrimitives {
         f(i, freestanding::min(at_once, planes - i), worker);
     });
   }
-  template <class X, class Y, class Chain, class Join, class Windows>
+  template <cpu::ImageKernels kernels, class X, class Y, class Chain, class Join, class Windows>
   void convolve_images(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                        PostOps<Chain, float, Join> const& post_ops, Windows const& windows) const {
     auto const to = cpu::behind<float>(windows, y, post_ops);
@@ -366,18 +372,18 @@ struct Cpu : cpu::RowPrimitives {
       cpu::pack_weights(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::convolve_block(g, x, scratch, bias, to, b, scratch_of(worker, packed));
+          cpu::convolve_block<kernels>(g, x, scratch, bias, to, b, scratch_of(worker, packed));
           cpu::finish_block(y, rest, b);
         }
       });
     }
     finish_rows(y, rest, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
       cpu::write_images(to, i, count, own, [&](Rows<float> z, float* free) {
-        cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, z, free);
+        cpu::convolve_images<kernels>(g, cpu::some(x, i, count), weight, bias, z, free);
       });
     });
   }
-  template <class DY, class DX, class Chain, class Adds, class Windows>
+  template <cpu::ImageKernels kernels, class DY, class DX, class Chain, class Adds, class Windows>
   void images_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                              Derivative<Chain, float, Adds> const& derivative, Windows const& windows) const {
     auto const from = cpu::behind<float const>(windows, dy);
@@ -387,7 +393,7 @@ struct Cpu : cpu::RowPrimitives {
       cpu::pack_weights_back(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::convolve_block_back(g, from, scratch, dx, b, derivative.adds, scratch_of(worker, packed));
+          cpu::convolve_block_back<kernels>(g, from, scratch, dx, b, derivative.adds, scratch_of(worker, packed));
           cpu::zero_padding(dx, b);
           cpu::finish_block(dx, rest, b);
         }
@@ -397,7 +403,7 @@ struct Cpu : cpu::RowPrimitives {
       Rows<float> const to = cpu::some(dx, i, count), sums = derivative.adds ? cpu::rows_for(to, own) : to;
       cpu::zero_from(0, sums);
       Rows<float const> const part = cpu::read_images(from, i, count, own);
-      cpu::image_input_gradient(g, part, weight, sums, own);
+      cpu::image_input_gradient<kernels>(g, part, weight, sums, own);
       if (derivative.adds) cpu::add_rows(sums, to);
     });
   }

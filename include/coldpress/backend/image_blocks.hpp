@@ -4,8 +4,8 @@
 // The lanes are samples and weights are broadcast, so any number of channels fills the lanes, and taps on padding are
 // skipped. Shapes are arguments.
 
+#include <coldpress/backend/convolution_kernels.hpp>
 #include <coldpress/backend/layout.hpp>
-#include <coldpress/backend/tile.hpp>
 #include <coldpress/backend/window_ranges.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -73,11 +73,11 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
   }
 }
 
-/// All columns of tiles of up to block_outputs outputs.
-template <class = void>
+/// All columns of tiles of up to block_outputs outputs, which are a part of one of the totals.
+template <Sizes totals>
 __attribute__((noinline)) void convolve_columns(Index outputs, BlockConvolution const& g, float const* x,
                                                 float const* weights, float const* bias, float* y) {
-  with_size<block_outputs>(outputs, [&](auto h) COLDPRESS_INLINE_LAMBDA {
+  with_part<block_outputs, totals>(outputs, [&](auto h) COLDPRESS_INLINE_LAMBDA {
     for (Index column = 0; column < g.width.out; column += block_pixels)
       convolve_column<h>(g, x, weights, bias, y, column);
   });
@@ -219,7 +219,7 @@ COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index cou
 }
 
 /// Block b of y, with packed weights. Y, here and below, may be PooledRows.
-template <class Y>
+template <ImageKernels kernels, class Y>
 __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows<float const> x, float const* packed,
                                               float const* bias, Y const& y, Index b, float* scratch) {
   Index const plane = g.positions() * block_size, in = g.height.in * g.width.in * block_size;
@@ -230,14 +230,14 @@ __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows
     split_at_run_time<block_outputs>(g.group_outputs(), [&](Index n, Index h) {
       Index const k = group * g.group_outputs() + n;
       write_block(y, b, k * g.positions(), h * g.positions(), scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
-        convolve_columns(h, of, from, packed, bias ? bias + k : nullptr, to);
+        convolve_columns<kernels.outputs>(h, of, from, packed, bias ? bias + k : nullptr, to);
       });
       packed += h * g.terms();
     });
   }
 }
 /// Block b of dx, with weights packed for the backward pass. If it `adds`, to what is there.
-template <class DY>
+template <ImageKernels kernels, class DY>
 __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g, DY const& dy, float const* packed,
                                                    Rows<float> dx, Index b, bool adds, float* scratch) {
   Index const size = g.height.in * g.width.in, width = g.width.in;
@@ -256,7 +256,7 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
                                     g.height.stride * width * block_size,
                                     g.width.stride * block_size,
                                     adds};
-          convolve_columns(h, of, from, packed, nullptr, to + first * block_size);
+          convolve_columns<kernels.channels>(h, of, from, packed, nullptr, to + first * block_size);
           packed += h * g.group_outputs() * rows.axis.filter * columns.axis.filter;
         });
       });
@@ -266,12 +266,18 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
 
 /// Splits a row of the filter into tiles of few different sizes, because each size is compiled separately. Calls
 /// f(first, Int<size>).
-template <class F>
+template <ImageKernels kernels, class F>
 COLDPRESS_INLINE void split_taps(Index width, F f) {
   Index s = 0;
-  for (; s + 5 <= width; s += 5) f(s, Int<5>{});
-  for (; s + 3 <= width; s += 3) f(s, Int<3>{});
-  for (; s < width; ++s) f(s, Int<1>{});
+  if constexpr (kernels.fives) {
+    for (; s + 5 <= width; s += 5) f(s, Int<5>{});
+  }
+  if constexpr (kernels.threes) {
+    for (; s + 3 <= width; s += 3) f(s, Int<3>{});
+  }
+  if constexpr (kernels.ones) {
+    for (; s < width; ++s) f(s, Int<1>{});
+  }
 }
 
 /// Values [from, from + size) of `count` blocks: in place, or copied to scratch.
@@ -286,7 +292,7 @@ COLDPRESS_INLINE BlockPlanes read_blocks(X const& x, Index first, Index count, I
 
 /// Adds the gradient of the weights {depth, outputs} to `gradient`, and that of the biases to `biases` unless it is
 /// null, for `blocks` blocks. Both are among the first `shared` floats of scratch.
-template <class DY>
+template <ImageKernels kernels, class DY>
 __attribute__((noinline)) void block_weight_gradient(Context const& context, ConvolutionGeometry const& g,
                                                      Rows<float const> x, DY const& dy, Index blocks, Index shared,
                                                      float* biases) {
@@ -312,7 +318,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
       for (Index i = begin; i < end; ++i) {
         Index const group = i / (parts * channels), part = i / channels % parts, c = i % channels;
         split<block_rows>(
-            g.group_outputs(),
+            OneOf<kernels.outputs>{g.group_outputs()},
             [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
               Index const k = group * g.group_outputs() + n, size = g.positions();
               if (c == 0 || i == begin) of_dy = read_blocks(dy, first, count, k * size, h * size, planes);
@@ -320,7 +326,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
                 sum_planes<h>(size, of_dy, count, sums);
                 add_lanes(sums, 1, 1, h, biases + k, 0, 1);
               }
-              split_taps(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
+              split_taps<kernels>(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
                 correlate<h, w>(g, {of_x.data + (group * channels + c) * in, of_x.step}, of_dy, count, s, sums);
                 float* const to = gradient + (c * g.taps() + s) * pitch + k;
                 add_lanes(sums, g.height.filter, w, h, to, pitch, width);

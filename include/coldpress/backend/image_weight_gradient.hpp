@@ -58,16 +58,17 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
 
 /// Adds the gradient of the weights {depth, outputs} to `gradient`, and that of the biases to `biases` unless it is
 /// null, for some images. Both are among the first `shared` floats of scratch.
-template <class = void>
+template <ImageKernels kernels = ImageKernels{}>
 __attribute__((noinline)) void image_weight_gradient(WorkPartition const& context, ConvolutionGeometry const& g,
                                                      Rows<float const> x, Rows<float const> dy, Index shared,
                                                      float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in, channels = g.group_channels(),
-              outputs = g.group_outputs(), own = Layout::pitch(outputs), width = g.width.out;
+              own = Layout::pitch(g.group_outputs()), width = g.width.out;
+  OneOf<kernels.outputs> const outputs{g.group_outputs()};
   bool const few_taps = with_few_taps > output_vectors && g.width.filter < 5;
   Index const parts = parts_of(vectors(outputs), few_taps ? with_few_taps : output_vectors), tiles = parts * channels,
               most = freestanding::within<Index>(Layout::most_turned / (width * own), 1, g.height.out);
-  bool const ordinary = g.sees_one();  // a plain matrix product of x and dy
+  bool const ordinary = kernels.pointwise && g.sees_one();  // a plain matrix product of x and dy
   float *const gradient = context.scratch, *const turned = gradient + shared;
   for (Index image = 0; image < x.rows; ++image) {
     for (Index first = 0; first < g.height.out; first += most) {
@@ -80,19 +81,22 @@ __attribute__((noinline)) void image_weight_gradient(WorkPartition const& contex
         transpose<true>(outputs, some.positions(), dy.row(image) + group * outputs * g.positions() + first * width,
                         g.positions(), turned, own);
         if (biases)
-          context.multiply(Index{1}, outputs, some.positions(), ones(), Right{turned, own},
+          context.multiply(Fixed<1>{}, outputs, some.positions(), ones(), Right{turned, own},
                            Added{biases + group * outputs, 0, outputs}, 0, context.panels_of(outputs));
-        if (ordinary) {
-          context.multiply(channels, outputs, some.positions(), Left{planes + first * width, in, 1}, Right{turned, own},
-                           to, 0, context.panels_of(outputs));
-          continue;
+        if constexpr (kernels.pointwise) {
+          if (ordinary) {
+            context.multiply(OneOf<kernels.channels>{channels}, outputs, some.positions(),
+                             Left{planes + first * width, in, 1}, Right{turned, own}, to, 0,
+                             context.panels_of(outputs));
+            continue;
+          }
         }
         context.each(tiles, some.products() / (g.groups * tiles), [&](Index begin, Index end, int) {
           for (Index i = begin; i < end; ++i) {
             Index const part = i / channels, c = i % channels;
             auto const correlate = [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
               Index const k = v * lanes;
-              split_taps(g.width.filter, [&](Index s, auto h) COLDPRESS_INLINE_LAMBDA {
+              split_taps<kernels>(g.width.filter, [&](Index s, auto h) COLDPRESS_INLINE_LAMBDA {
                 if constexpr (h < 5 || w <= output_vectors) {  // others do not occur
                   correlate_pixels<h, w>(some, planes + c * in, {turned + k, own}, s,
                                          {to.y + (c * g.taps() + s) * pitch + k, pitch, outputs - k});

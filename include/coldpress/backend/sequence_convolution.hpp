@@ -115,13 +115,14 @@ COLDPRESS_INLINE bool sees_all(ConvolutionGeometry const& g, Steps const& steps)
 }
 
 /// y = post_ops(x * W + bias), where y and post_ops are those of the whole minibatch, from sample `first` on.
-template <class Y, class Chain, class Join>
+template <SequenceKernels kernels, class Y, class Chain, class Join>
 void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Y y,
                         PostOps<Chain, float, Join> const& post_ops, Index first, float* scratch) {
   PanelMemory const memory{g, scratch};
   Axis const& steps_of = g.height;
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
-              w_pitch = Layout::pitch(g.outputs), taps = steps_of.filter, depth = taps * channels,
+  OneOf<kernels.outputs> const outputs{g.group_outputs()};
+  Index const pitch = memory.panel.pitch(), channels = g.group_channels(), w_pitch = Layout::pitch(g.outputs),
+              taps = steps_of.filter, depth = taps * channels,
               packed = depth * padded_size(outputs);  // floats of a group's weights
   bool const packs = memory.panel.packs_filters(x.rows * steps_of.out);
   float* const of_group = memory.rest + (packs ? g.groups * packed : 0);  // its biases
@@ -144,10 +145,11 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
       } else {
         pack_steps<!has_fma>(part, taps, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
       }
+      OneOf<kernels.steps> const rows{steps.rows};
       if (packs) {
-        multiply_packed(steps.rows, outputs, depth, a, memory.rest + group * packed, epilogue);
+        multiply_packed(rows, outputs, depth, a, memory.rest + group * packed, epilogue);
       } else {
-        cpu::multiply(steps.rows, outputs, depth, a, Right{weight + group * outputs, w_pitch}, epilogue);
+        cpu::multiply(rows, outputs, depth, a, Right{weight + group * outputs, w_pitch}, epilogue);
       }
     }
     finish_steps(y, post_ops, steps, g.outputs);
@@ -353,13 +355,14 @@ struct StepSums {
 
 /// dx = derivative(the gradient with respect to x), where dx and the derivative are those of the whole minibatch, from
 /// sample `first` on. It is the convolution of dy with the taps in reverse, at each step of x.
-template <class DX, class Chain, class Adds>
+template <SequenceKernels kernels, class DX, class Chain, class Adds>
 void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, DX dx,
                              Derivative<Chain, float, Adds> const& derivative, Index first, float* scratch) {
   PanelMemory const memory{g, scratch, true};
   Axis const& steps_of = g.height;
-  Index const outputs = g.group_outputs(), channels = g.group_channels(), taps = steps_of.filter,
-              pitch = memory.panel.back_pitch(taps), depth = taps * outputs;
+  OneOf<kernels.channels> const channels{g.group_channels()};
+  Index const outputs = g.group_outputs(), taps = steps_of.filter, pitch = memory.panel.back_pitch(taps),
+              depth = taps * outputs;
   auto const seen_by = [&](Index step, Index tap) COLDPRESS_INLINE_LAMBDA {
     Index const from = step + steps_of.padding - tap * steps_of.dilation, output = from / steps_of.stride;
     return from >= 0 && from % steps_of.stride == 0 && output < steps_of.out ? output : -1;
@@ -385,7 +388,7 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
       } else {
         pack_steps<false>(part, taps, dy, g.outputs, outputs, group, memory.inputs, pitch, seen_by);
       }
-      multiply_packed(steps.rows, channels, depth, a, memory.rest, epilogue);
+      multiply_packed(OneOf<kernels.gradient_steps>{steps.rows}, channels, depth, a, memory.rest, epilogue);
       if (group + 1 == g.groups) finish_steps(dx, derivative.adding(std::false_type{}), steps, g.channels);
     });
   }
@@ -410,13 +413,14 @@ COLDPRESS_INLINE void add_row_product(Index columns, Index depth, F term, float 
 
 /// Adds the gradients of W and of the biases. A part of dy is read where it is, unless whole vectors would extend
 /// beyond the last row.
-template <class = void>
+template <SequenceKernels kernels>
 void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* biases,
                               float* scratch) {
   PanelMemory const memory{g, scratch};
   Axis const& steps_of = g.height;
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
-              own = memory.panel.output_pitch(), to_pitch = Layout::pitch(g.outputs);
+  OneOf<kernels.outputs> const outputs{g.group_outputs()};
+  Index const pitch = memory.panel.pitch(), channels = g.group_channels(), own = memory.panel.output_pitch(),
+              to_pitch = Layout::pitch(g.outputs);
   auto const add = [&](Index rows, Index depth, Left a, Right<float> b, float* to) COLDPRESS_INLINE_LAMBDA {
     if (rows == 1) {
       add_row_product(
@@ -425,7 +429,7 @@ void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* 
               COLDPRESS_INLINE_LAMBDA { return fma(splat(a.data[k * a.depth]), d, sum); },
           b.data, b.pitch, to);
     } else {
-      cpu::multiply(rows, outputs, depth, a, b, Added{to, to_pitch, outputs});
+      cpu::multiply(OneOf<kernels.terms>{rows}, outputs, depth, a, b, Added{to, to_pitch, outputs});
     }
   };
   for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& steps) {

@@ -63,6 +63,53 @@ template <class A, Index rows, Index columns>
 constexpr auto tiles_of(Fixed<rows>, Fixed<columns>) {
   return Fixed<tiles_of<A>(Index{rows}, Index{columns})>{};
 }
+/// Numbers that one may be, for instance the rows of a product in all convolutions of a network; or any number, if
+/// there are more of them than it can hold.
+struct Sizes {
+  static constexpr int most = 8;
+  Index list[most] = {};
+  int count = 0;
+
+  static constexpr Sizes any() { return {{}, most + 1}; }
+  constexpr bool unknown() const { return count > most; }
+  constexpr void add(Index size) {
+    if (unknown() || size == 0) return;
+    for (int i = 0; i < count; ++i) {
+      if (list[i] == size) return;
+    }
+    if (count == most) {
+      *this = any();
+    } else {
+      list[count++] = size;
+    }
+  }
+  /// The sizes of the parts of a split into parts of at most `largest`: bit n - 1 is set if there may be parts of n.
+  constexpr unsigned parts(int largest) const {
+    unsigned sizes = unknown() ? (1u << largest) - 1 : 0;
+    for (int i = 0; i < count && !unknown(); ++i) {
+      Index const n = parts_of(list[i], largest), size = parts_of(list[i], n);
+      sizes |= 1u << (size - 1);
+      if (n * size > list[i]) sizes |= 1u << (size - 2);
+    }
+    return sizes;
+  }
+};
+/// A number that is one of these.
+template <Sizes sizes>
+struct OneOf {
+  Index number;
+  constexpr operator Index() const { return number; }
+};
+template <Sizes sizes>
+constexpr auto vectors(OneOf<sizes> columns) {
+  constexpr Sizes all = [] {
+    Sizes vectors = sizes.unknown() ? Sizes::any() : Sizes{};
+    for (int i = 0; i < sizes.count && !sizes.unknown(); ++i) vectors.add(cpu::vectors(sizes.list[i]));
+    return vectors;
+  }();
+  return OneOf<all>{cpu::vectors(columns.number)};
+}
+
 /// Whether n is 1, as a constant if n is one.
 template <Index n>
 constexpr auto is_one(Fixed<n>) {
@@ -91,7 +138,7 @@ COLDPRESS_INLINE void either(Condition condition, F f, G g) {
 
 /// Splits `total` into the fewest parts of at most `most`, with sizes that differ by at most one so that no part is
 /// very small, and calls f(first, Int<size>) for each of them, or for those in `some`. Where the compiler knows the
-/// total, only the sizes that occur are instantiated.
+/// total, or which totals there may be, only the sizes that occur are instantiated.
 template <int most, Index total, class F>
 COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
   constexpr Index parts = parts_of(total, most);
@@ -104,19 +151,26 @@ COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
       f(large + i * (size - 1), Int<size - 1>{});
   }
 }
-template <int most, class F>
-COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
+template <int most, Sizes sizes, class F>
+COLDPRESS_INLINE void split(OneOf<sizes> one, F f, Parts some = {}) {
+  Index const total = one;
   if (total == 0) return;
   Index const parts = parts_of(total, most), size = parts == 1 ? total : parts_of(total, parts);  // a division is slow
   Index const large = total - (size - 1) * parts;
   for (Index turn = 0; turn < 2; ++turn) {
     Index const before = turn * large, end = freestanding::min(some.last, turn ? parts : large);
     for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      if (size - turn == i + 1) {
-        for (Index n = freestanding::max(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
+      if constexpr ((sizes.parts(most) >> i & 1) != 0) {
+        if (size - turn == i + 1) {
+          for (Index n = freestanding::max(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
+        }
       }
     });
   }
+}
+template <int most, class F>
+COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
+  split<most>(OneOf<Sizes::any()>{total}, f, some);
 }
 
 /// The same for an f that is given the sizes as numbers.
@@ -128,11 +182,13 @@ void split_at_run_time(Index total, F f) {
     f(first, start_of(part + 1, total, most) - first);
   }
 }
-/// Calls f(Int<n>) with the n from 1 to `most` that `size` is.
-template <int most, class F>
-COLDPRESS_INLINE void with_size(Index size, F f) {
+/// Calls f(Int<n>) with the n from 1 to `most` that `size` is, which is that of a part of one of the totals.
+template <int most, Sizes totals, class F>
+COLDPRESS_INLINE void with_part(Index size, F f) {
   for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-    if (size == i + 1) f(Int<i + 1>{});
+    if constexpr ((totals.parts(most) >> i & 1) != 0) {
+      if (size == i + 1) f(Int<i + 1>{});
+    }
   });
 }
 
@@ -264,8 +320,8 @@ __attribute__((noinline)) void pack_panels(Index depth, Index columns, float con
   });
 }
 /// The same product as multiply, with the same bits, for a packed B.
-template <class A, class Epilogue>
-void multiply_packed(Index rows, Index columns, Index depth, A a, float const* packed, Epilogue const& epilogue) {
+template <class Count, class Columns, class A, class Epilogue>
+void multiply_packed(Count rows, Columns columns, Index depth, A a, float const* packed, Epilogue const& epilogue) {
   for_each_panel(columns, [&](Index panel, Index first, Index width) {
     Right<float> const b{packed + first * depth, width, first};
     multiply(rows, columns, depth, a, b, epilogue, {panel, panel + 1});

@@ -57,6 +57,7 @@ struct Axis {
   Index in = 1, out = 1, filter = 1, stride = 1, padding = 0, dilation = 1;
 
   constexpr Index at(Index output, Index tap) const { return output * stride + tap * dilation - padding; }
+  bool operator==(Axis const&) const = default;
   /// Whether each output sees the input at its own place, and nothing else.
   constexpr bool sees_one() const { return filter == 1 && stride == 1 && padding == 0 && in == out; }
   /// The number of zeros after the input that the last window sees.
@@ -139,6 +140,7 @@ struct ConvolutionGeometry {
   Axis height, width;
   ConvolutionKind kind;
 
+  bool operator==(ConvolutionGeometry const&) const = default;
   constexpr bool is_sequence() const { return kind == ConvolutionKind::sequence; }
   constexpr bool is_volume() const { return kind == ConvolutionKind::volume; }
   constexpr Index positions() const { return height.out * width.out; }
@@ -207,6 +209,11 @@ struct VolumeGeometry : ConvolutionGeometry {
 template <ConvolutionKind of_kind>
 struct ConvolutionOf : std::conditional_t<of_kind == ConvolutionKind::volume, VolumeGeometry, ConvolutionGeometry> {
   using Kind = std::integral_constant<ConvolutionKind, of_kind>;
+};
+/// ... and all geometries that it may have, ...
+template <ConvolutionKind kind, auto geometries>
+struct OneConvolutionOf : ConvolutionOf<kind> {
+  static constexpr auto const& all = geometries;
 };
 /// ... or all of it.
 template <ConvolutionGeometry geometry>

@@ -60,11 +60,21 @@ constexpr bool has_signals = requires {
 /// get the variant of a stream instead if that has a type of its own. Otherwise, and for layers without this member,
 /// Pass::Variant is NoVariant.
 struct NoVariant {};
+/// If a layer also has sizes<PassKind>(in), kernels that are compiled for one network are told which sizes there are:
+/// Pass::Variant::sizes has those of all of its layers of the same type and variant, each once.
+template <auto of_layer, auto of_network>
+struct SizedVariant : std::integral_constant<std::remove_const_t<decltype(of_layer)>, of_layer> {
+  static constexpr auto const& sizes = of_network;
+};
 /// A stream is a forward pass with a state.
 enum class PassKind { forward, stream, backward };
 template <class L, PassKind kind>
 concept has_variant = requires(L const& layer, Shape const& in) {
   layer.template variant<kind>(in);
+};
+template <class L, PassKind kind>
+concept has_sizes = requires(L const& layer, Shape const& in) {
+  layer.template sizes<kind>(in);
 };
 template <class L, PassKind kind>
 using VariantOf = decltype(std::declval<L const&>().template variant<kind>(std::declval<Shape const&>()));

@@ -144,6 +144,10 @@ struct Convolution {
       return kind_of(in);
     }
   }
+  template <PassKind kind>
+  constexpr ConvolutionGeometry sizes(Shape const& in) const requires(kind != PassKind::stream) {
+    return geometry(in);
+  }
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return Backend::convolution_scratch(geometry(in), extent);
@@ -189,6 +193,9 @@ struct Convolution {
                  : ConvolutionGeometry{of_kind<ConvolutionKind::image>(pass.in)};
     } else if constexpr (std::is_same_v<typename Pass::Variant, NoVariant>) {
       return geometry(pass.in);
+    } else if constexpr (requires { Pass::Variant::sizes; }) {
+      constexpr ConvolutionKind kind = Pass::Variant::value;
+      return OneConvolutionOf<kind, Pass::Variant::sizes>{of_kind<kind>(pass.in)};
     } else if constexpr (std::is_same_v<typename Pass::Variant::value_type, ConvolutionKind>) {
       return of_kind<Pass::Variant::value>(pass.in);
     } else if constexpr (Pass::Variant::value.is_volume()) {

@@ -47,6 +47,11 @@ struct Linear {
   constexpr bool variant(Shape const&) const {
     return last_axis;
   }
+  /// Those of the convolution; nothing otherwise.
+  template <PassKind>
+  constexpr ConvolutionGeometry sizes(Shape const& in) const {
+    return last_axis ? geometry(in) : ConvolutionGeometry{};
+  }
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     if (last_axis) return Backend::convolution_scratch(geometry(in), extent);
@@ -57,14 +62,14 @@ struct Linear {
     auto const* const biases = has_bias ? pass.p[1] : nullptr;
     if constexpr (may_be<true, decltype(pass)>) {
       if (last_axis)
-        return backend.convolve(geometry(pass.in), pass.x, pass.p[0], biases, pass.y, pass.post_ops, nullptr);
+        return backend.convolve(geometry_in(pass), pass.x, pass.p[0], biases, pass.y, pass.post_ops, nullptr);
     }
     if constexpr (may_be<false, decltype(pass)>) backend.affine(pass.x, pass.p[0], biases, pass.y, pass.post_ops);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     if constexpr (may_be<true, decltype(pass)>) {
       if (last_axis)
-        return backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.derivative);
+        return backend.convolve_input_gradient(geometry_in(pass), pass.dy, pass.p[0], pass.dx, pass.derivative);
     }
     if constexpr (may_be<false, decltype(pass)>) backend.product(pass.dy, pass.p[0], pass.dx, pass.derivative);
   }
@@ -72,7 +77,7 @@ struct Linear {
     auto const& biases = pass.sinks[has_bias ? 1 : 0];
     if constexpr (may_be<true, decltype(pass)>) {
       if (last_axis)
-        return backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, pass.sinks[0],
+        return backend.convolve_parameter_gradients(geometry_in(pass), pass.x, pass.dy, pass.sinks[0],
                                                     has_bias ? &biases : nullptr);
     }
     if constexpr (may_be<false, decltype(pass)>) {
@@ -86,6 +91,14 @@ struct Linear {
   bool operator==(Linear const&) const = default;
 
  private:
+  template <class Pass>
+  constexpr auto geometry_in(Pass const& pass) const {
+    if constexpr (requires { Pass::Variant::sizes; }) {
+      return OneConvolutionOf<ConvolutionKind::sequence, Pass::Variant::sizes>{geometry(pass.in)};
+    } else {
+      return geometry(pass.in);
+    }
+  }
   /// How many products with W a sample needs.
   constexpr Index rows(Shape const& in) const { return last_axis ? in.size() / in.last() : 1; }
   /// Whether `last_axis` may have this value in a pass, so that only what is needed is compiled where that is known.

@@ -14,6 +14,12 @@ constexpr auto counted() {
   record<Net, in.count>(counter, in);
   return counter.counts;
 }
+template <std::size_t count, class T, std::size_t n>
+constexpr std::array<T, count> first_of(T const (&all)[n]) {
+  std::array<T, count> first{};
+  for (std::size_t i = 0; i < count; ++i) first[i] = all[i];
+  return first;
+}
 }  // namespace detail
 
 /// The nodes of Net for samples of shapes `in`. The inputs come first; after them, node i is layer<i>.
@@ -41,6 +47,45 @@ struct StaticGraph {
   /// The shapes of node i's inputs.
   template <int i>
   static constexpr auto input_shapes = input_shapes_of<static_cast<std::size_t>(nodes[i].input_count())>(nodes, i);
+
+ private:
+  /// The sizes of the layers of one type and variant, each once.
+  template <PassKind kind, int of_type, auto variant>
+  static constexpr auto different_sizes() {
+    auto const& layers = detail::stored<of_type>(recorded).list;
+    struct {
+      decltype(layers[0].template sizes<kind>(Shape{})) list[size] = {};
+      int count = 0;
+    } all;
+    for (int i = inputs; i < size; ++i) {
+      if (recorded.kind[i] != of_type) continue;
+      Shape const& from = nodes[nodes[i].inputs[0]].shape;
+      auto const& one = layers[recorded.slot[i]];
+      if (!(one.template variant<kind>(from) == variant)) continue;
+      auto const sizes = one.template sizes<kind>(from);
+      bool seen = false;
+      for (int n = 0; n < all.count; ++n) seen |= all.list[n] == sizes;
+      if (!seen) all.list[all.count++] = sizes;
+    }
+    return all;
+  }
+  template <PassKind kind, int of_type, auto variant>
+  static constexpr auto with_sizes() {
+    constexpr auto all = different_sizes<kind, of_type, variant>();
+    if constexpr (all.count > 32) {
+      return std::integral_constant<std::remove_const_t<decltype(variant)>, variant>{};
+    } else {
+      return SizedVariant<variant, detail::first_of<all.count>(all.list)>{};
+    }
+  }
+
+ public:
+  /// The variant of node i's layer with all sizes (core/pass.hpp), or without them if they are so many that the kernels
+  /// for them would be nearly all that there are.
+  template <PassKind kind, int i>
+  static constexpr auto sized_variant() {
+    return with_sizes<kind, recorded.kind[i], layer<i>.template variant<kind>(input_shapes<i>[0])>();
+  }
 
   /// The parameters of all layers in order. For each parameter, `node` is its node and `owner` is the first parameter
   /// that it shares weights with, or itself. For each node, `first` is its first parameter.

@@ -230,7 +230,11 @@ struct StaticProgram {
         using Value = std::remove_const_t<decltype(value)>;
         constexpr bool is_constant =
             compiles_variants<Backend> || std::is_same_v<Value, bool> || std::is_enum_v<Value> || as_stream;
-        return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
+        if constexpr (compiles_variants<Backend> && has_sizes<L, kind>) {
+          return Graph::template sized_variant<kind, node>();
+        } else {
+          return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
+        }
       } else {
         return NoVariant{};
       }
