@@ -24,7 +24,7 @@ struct Cpu : cpu::RowPrimitives {
   COLDPRESS_INLINE void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
                                  PostOps<Chain, float, Join> const& post_ops, State state,
                                  Windows const& windows = {}) const {
-    if constexpr (!std::is_null_pointer_v<State>) {
+    if constexpr (!is_no_state<State>) {
       if (is_of<ConvolutionKind::sequence>(g) && state && g.past() > 0)
         return cpu::convolve_stream(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
     }

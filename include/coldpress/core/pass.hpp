@@ -60,8 +60,8 @@ constexpr bool has_signals = requires {
 /// get the variant of a stream instead if that has a type of its own. Otherwise, and for layers without this member,
 /// Pass::Variant is NoVariant.
 struct NoVariant {};
-/// If a layer also has sizes<PassKind>(in), kernels that are compiled for one network are told which sizes there are:
-/// Pass::Variant::sizes has those of all of its layers of the same type and variant, each once.
+/// If a layer also has sizes<PassKind, variant>(in), kernels that are compiled for one network are told which sizes
+/// there are: Pass::Variant::sizes has those of all of its layers of the same type and variant, each once.
 template <auto of_layer, auto of_network>
 struct SizedVariant : std::integral_constant<std::remove_const_t<decltype(of_layer)>, of_layer> {
   static constexpr auto const& sizes = of_network;
@@ -72,9 +72,9 @@ template <class L, PassKind kind>
 concept has_variant = requires(L const& layer, Shape const& in) {
   layer.template variant<kind>(in);
 };
-template <class L, PassKind kind>
+template <class L, PassKind kind, auto variant>
 concept has_sizes = requires(L const& layer, Shape const& in) {
-  layer.template sizes<kind>(in);
+  layer.template sizes<kind, variant>(in);
 };
 template <class L, PassKind kind>
 using VariantOf = decltype(std::declval<L const&>().template variant<kind>(std::declval<Shape const&>()));
@@ -175,9 +175,18 @@ struct NoWindows {
   }
 };
 
+/// A null pointer to a state, where the compiler knows that the pass carries none. It is used as a T*.
+template <class T>
+struct NoState {
+  constexpr operator T*() const { return nullptr; }
+};
+template <class State>
+constexpr bool is_no_state = std::is_null_pointer_v<State>;
+template <class T>
+constexpr bool is_no_state<NoState<T>> = true;
+
 /// The arguments of a compute layer's forward function. x and y are Rows, p[i] is the start of parameter i. A layer
-/// with several inputs gets the shapes and Rows of all of them: in[k], x[k]. State is std::nullptr_t where the compiler
-/// knows that the layer has no state.
+/// with several inputs gets the shapes and Rows of all of them: in[k], x[k]. State is T* or NoState<T>.
 template <class In, class X, class P, class Y, class PostOps, class T, class State = T*, class Windows = NoWindows,
           class LayerVariant = NoVariant>
 struct ForwardPass {

@@ -144,8 +144,9 @@ struct Convolution {
       return kind_of(in);
     }
   }
-  template <PassKind kind>
-  constexpr ConvolutionGeometry sizes(Shape const& in) const requires(kind != PassKind::stream) {
+  template <PassKind kind, auto variant>
+  constexpr ConvolutionGeometry sizes(Shape const& in) const
+      requires(kind != PassKind::stream && variant != ConvolutionKind::volume) {
     return geometry(in);
   }
   template <class Backend>

@@ -47,10 +47,9 @@ struct Linear {
   constexpr bool variant(Shape const&) const {
     return last_axis;
   }
-  /// Those of the convolution; nothing otherwise.
-  template <PassKind>
-  constexpr ConvolutionGeometry sizes(Shape const& in) const {
-    return last_axis ? geometry(in) : ConvolutionGeometry{};
+  template <PassKind, bool of_last_axis>
+  constexpr ConvolutionGeometry sizes(Shape const& in) const requires(of_last_axis) {
+    return geometry(in);
   }
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {

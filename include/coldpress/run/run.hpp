@@ -306,7 +306,7 @@ struct Run {
     Group const& group = program.group(g);
     auto const carried = [&] {
       if constexpr (std::is_null_pointer_v<State> || std::is_same_v<decltype(program.carries(g)), std::false_type>) {
-        return nullptr;
+        return NoState<T>{};
       } else if constexpr (is_step_block<Count>) {
         return state + batch.states[Index{g}];
       } else {
@@ -317,7 +317,7 @@ struct Run {
       auto const to = for_head(g, y);
       auto const ops = if_fused<L>(post_ops, coldpress::PostOps<Chain<>, T>{});
       auto const pooled = windows<L>(g);
-      constexpr bool streams = is_step_block<Count> || !std::is_null_pointer_v<std::remove_const_t<decltype(carried)>>;
+      constexpr bool streams = is_step_block<Count> || !is_no_state<std::remove_const_t<decltype(carried)>>;
       constexpr PassKind kind = streams ? PassKind::stream : PassKind::forward;
       using Pass = ForwardPass<decltype(in), decltype(x), ParameterView<T const>, std::remove_const_t<decltype(to)>,
                                std::remove_const_t<decltype(ops)>, T, std::remove_const_t<decltype(carried)>,

@@ -54,7 +54,7 @@ struct StaticGraph {
   static constexpr auto different_sizes() {
     auto const& layers = detail::stored<of_type>(recorded).list;
     struct {
-      decltype(layers[0].template sizes<kind>(Shape{})) list[size] = {};
+      decltype(layers[0].template sizes<kind, variant>(Shape{})) list[size] = {};
       int count = 0;
     } all;
     for (int i = inputs; i < size; ++i) {
@@ -62,7 +62,7 @@ struct StaticGraph {
       Shape const& from = nodes[nodes[i].inputs[0]].shape;
       auto const& one = layers[recorded.slot[i]];
       if (!(one.template variant<kind>(from) == variant)) continue;
-      auto const sizes = one.template sizes<kind>(from);
+      auto const sizes = one.template sizes<kind, variant>(from);
       bool seen = false;
       for (int n = 0; n < all.count; ++n) seen |= all.list[n] == sizes;
       if (!seen) all.list[all.count++] = sizes;
@@ -82,9 +82,9 @@ struct StaticGraph {
  public:
   /// The variant of node i's layer with all sizes (core/pass.hpp), or without them if they are so many that the kernels
   /// for them would be nearly all that there are.
-  template <PassKind kind, int i>
+  template <PassKind kind, int i, auto variant>
   static constexpr auto sized_variant() {
-    return with_sizes<kind, recorded.kind[i], layer<i>.template variant<kind>(input_shapes<i>[0])>();
+    return with_sizes<kind, recorded.kind[i], variant>();
   }
 
   /// The parameters of all layers in order. For each parameter, `node` is its node and `owner` is the first parameter

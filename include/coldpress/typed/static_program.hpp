@@ -230,8 +230,8 @@ struct StaticProgram {
         using Value = std::remove_const_t<decltype(value)>;
         constexpr bool is_constant =
             compiles_variants<Backend> || std::is_same_v<Value, bool> || std::is_enum_v<Value> || as_stream;
-        if constexpr (compiles_variants<Backend> && has_sizes<L, kind>) {
-          return Graph::template sized_variant<kind, node>();
+        if constexpr (compiles_variants<Backend> && has_sizes<L, kind, value>) {
+          return Graph::template sized_variant<kind, node, value>();
         } else {
           return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
         }
