@@ -69,22 +69,18 @@ struct StaticGraph {
     }
     return all;
   }
+
+ public:
+  /// The variant of layers of type recorded.kind[i] with all their sizes (core/pass.hpp), or without them if they are
+  /// so many that the kernels for them would be nearly all that there are.
   template <PassKind kind, int of_type, auto variant>
-  static constexpr auto with_sizes() {
+  static constexpr auto sized_variant() {
     constexpr auto all = different_sizes<kind, of_type, variant>();
     if constexpr (all.count > 32) {
       return std::integral_constant<std::remove_const_t<decltype(variant)>, variant>{};
     } else {
       return SizedVariant<variant, detail::first_of<all.count>(all.list)>{};
     }
-  }
-
- public:
-  /// The variant of node i's layer with all sizes (core/pass.hpp), or without them if they are so many that the kernels
-  /// for them would be nearly all that there are.
-  template <PassKind kind, int i, auto variant>
-  static constexpr auto sized_variant() {
-    return with_sizes<kind, recorded.kind[i], variant>();
   }
 
   /// The parameters of all layers in order. For each parameter, `node` is its node and `owner` is the first parameter

@@ -231,7 +231,7 @@ struct StaticProgram {
         constexpr bool is_constant =
             compiles_variants<Backend> || std::is_same_v<Value, bool> || std::is_enum_v<Value> || as_stream;
         if constexpr (compiles_variants<Backend> && has_sizes<L, kind, value>) {
-          return Graph::template sized_variant<kind, node, value>();
+          return Graph::template sized_variant<kind, Graph::recorded.kind[node], value>();
         } else {
           return std::conditional_t<is_constant, std::integral_constant<Value, value>, NoVariant>{};
         }
