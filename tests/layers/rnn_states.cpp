@@ -263,7 +263,7 @@ TEST_CASE("initial states of a plain recurrent layer keep the laws of layers, fo
   test::check_values_at<Rnn{.hidden_size = 3, .rnn_type = RnnType::tanh, .direction_mode = both, .initial_state = true},
                         Shape{2}, Shape{6, 1}>();
 }
-TEST_CASE("from zeros and in parts, sequences have the bits of whole ones") { check_all<LinkedCpu>(); }
+TEST_CASE("from zeros and in parts, sequences have the bits of whole ones") { check_all<DefaultBackend>(); }
 TEST_CASE("a GPU's code gives the gradients of initial states") {
   check_grid<deep_lstm, Shape{4, 3}, Shape{10, 2}, Shape{10, 2}>();
 #if COLDPRESS_NIGHTLY
@@ -271,7 +271,6 @@ TEST_CASE("a GPU's code gives the gradients of initial states") {
 #endif
 }
 #if COLDPRESS_NIGHTLY
-TEST_CASE("kernels that are compiled in start from initial states") { check_all<Cpu>(); }
 TEST_CASE("a GPU's code starts from initial states") { check_all<Grid>(); }
 #endif
 TEST_CASE("truncated gradients reach the initial state unless they are cut there") {
