@@ -274,8 +274,8 @@ TEST_CASE("a GPU's code gives the gradients of initial states") {
 TEST_CASE("a GPU's code starts from initial states") { check_all<Grid>(); }
 #endif
 TEST_CASE("truncated gradients reach the initial state unless they are cut there") {
-  check_truncation<LinkedCpu, 2, false>(), check_truncation<LinkedCpu, 3, true>(),
-      check_truncation<LinkedCpu, 5, true>();
+  check_truncation<DefaultBackend, 2, false>(), check_truncation<DefaultBackend, 3, true>(),
+      check_truncation<DefaultBackend, 5, true>();
   check_truncation<Grid, 2, false>(), check_truncation<Grid, 3, true>();
   check_truncation<Reference<double>, 4, false>(), check_truncation<Reference<double>, 3, true>();
 }
