@@ -40,6 +40,30 @@ struct SmallFilters {
       Convolution{.num_output = 16, .filter_shape = 3, .padding = 1}.geometry({16, 28, 28})};
 };
 
+/// It computes with other sizes than the layer that it is derived from.
+struct Wide : Convolution {
+  constexpr Shape output_shape(Shape const& in) const {
+    return Convolution{.num_output = 3 * num_output}.output_shape(in);
+  }
+};
+constexpr auto image = ConvolutionKind::image;
+static_assert(has_sizes<Convolution, PassKind::backward, image> && !has_sizes<Convolution, PassKind::stream, image>);
+static_assert(!has_sizes<Convolution, PassKind::forward, ConvolutionKind::volume>);
+static_assert(has_sizes<Linear, PassKind::forward, true> && !has_sizes<Linear, PassKind::forward, false>);
+static_assert(!has_sizes<Wide, PassKind::forward, image> && !has_sizes<ReLU, PassKind::forward, image>);
+
+/// Two convolutions of images that are alike, another, and one of sequences.
+using Mixed = StaticGraph<Sequential<Convolution{.num_output = 4, .filter_shape = 3, .padding = 1},
+                                     Convolution{.num_output = 4, .filter_shape = 3, .padding = 1},
+                                     Convolution{.num_output = 4, .filter_shape = 3, .padding = 1},
+                                     Reshape{Shape{8, 10}}, Convolution{.num_output = 2, .filter_shape = 2}>,
+                          Inputs{{Shape{2, 4, 5}}, 1}>;
+constexpr int convolutions = Mixed::recorded.kind[Mixed::inputs];
+template <ConvolutionKind kind>
+constexpr auto sizes_in_mixed = decltype(Mixed::sized_variant<PassKind::forward, convolutions, kind>())::sizes;
+static_assert(sizes_in_mixed<ConvolutionKind::image>.size() == 2 &&
+              sizes_in_mixed<ConvolutionKind::sequence>.size() == 1);
+
 }  // namespace
 
 TEMPLATE_TEST_CASE_SIG("a split instantiates the sizes of parts that the totals have", "", ((int most), most), 4, 5, 6,
@@ -51,9 +75,9 @@ TEMPLATE_TEST_CASE_SIG("a split instantiates the sizes of parts that the totals 
       sizes.add(total);
       cpu::split<most>(total, [&](Index, auto size) { parts |= 1u << (size - 1); });
     }
-    CHECK(sizes.parts(most) == parts);
+    CHECK(sizes.sizes_of_parts(most) == parts);
   }
-  CHECK(Sizes::any().parts(most) == (1u << most) - 1);
+  CHECK(Sizes::any().sizes_of_parts(most) == (1u << most) - 1);
 }
 TEST_CASE("more sizes than fit are any size") {
   Sizes sizes{};
@@ -123,6 +147,6 @@ TEST_CASE("a network of small filters compiles few kernels") {
   CHECK_FALSE(kernels.fives);
   CHECK(kernels.threes);
   CHECK_FALSE(kernels.ones);
-  CHECK(kernels.outputs.parts(6) == 0b110000);  // 16 = 6 + 5 + 5
+  CHECK(kernels.outputs.sizes_of_parts(6) == 0b110000);  // 16 = 6 + 5 + 5
   CHECK(cpu::image_kernels<ConvolutionGeometry>.outputs.unknown());
 }

@@ -32,7 +32,7 @@ struct ImageKernels {
  private:
   /// The sizes of the parts of a panel, for any number of samples.
   static constexpr void add_parts(Sizes& to, ConvolutionGeometry const& g, Panel const& panel) {
-    for (Index images = 1; images <= panel.images; ++images) {
+    for (Index images = 1; images <= panel.images && !to.unknown(); ++images) {
       for (Index rows : {panel.rows, g.height.out % panel.rows}) {
         for (Index width : {panel.width, g.width.out % panel.width}) to.add(images * rows * width);
       }

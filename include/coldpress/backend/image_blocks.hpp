@@ -77,7 +77,7 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
 template <Sizes totals>
 __attribute__((noinline)) void convolve_columns(Index outputs, BlockConvolution const& g, float const* x,
                                                 float const* weights, float const* bias, float* y) {
-  with_part<block_outputs, totals>(outputs, [&](auto h) COLDPRESS_INLINE_LAMBDA {
+  with_size_of_part<block_outputs, totals>(outputs, [&](auto h) COLDPRESS_INLINE_LAMBDA {
     for (Index column = 0; column < g.width.out; column += block_pixels)
       convolve_column<h>(g, x, weights, bias, y, column);
   });

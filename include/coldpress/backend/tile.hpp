@@ -63,28 +63,29 @@ template <class A, Index rows, Index columns>
 constexpr auto tiles_of(Fixed<rows>, Fixed<columns>) {
   return Fixed<tiles_of<A>(Index{rows}, Index{columns})>{};
 }
-/// Numbers that one may be, for instance the rows of a product in all convolutions of a network; or any number, if
-/// there are more of them than it can hold.
+/// The values that a number may have, for instance the rows of a product in all convolutions of a network; or any
+/// value, if there are more than `most`.
 struct Sizes {
   static constexpr int most = 8;
-  Index list[most] = {};
+  Index list[most] = {};  // in order
   int count = 0;
 
   static constexpr Sizes any() { return {{}, most + 1}; }
   constexpr bool unknown() const { return count > most; }
   constexpr void add(Index size) {
     if (unknown() || size == 0) return;
-    for (int i = 0; i < count; ++i) {
-      if (list[i] == size) return;
-    }
+    int at = 0;
+    while (at < count && list[at] < size) ++at;
+    if (at < count && list[at] == size) return;
     if (count == most) {
       *this = any();
-    } else {
-      list[count++] = size;
+      return;
     }
+    for (int i = count++; i > at; --i) list[i] = list[i - 1];
+    list[at] = size;
   }
   /// The sizes of the parts of a split into parts of at most `largest`: bit n - 1 is set if there may be parts of n.
-  constexpr unsigned parts(int largest) const {
+  constexpr unsigned sizes_of_parts(int largest) const {
     unsigned sizes = unknown() ? (1u << largest) - 1 : 0;
     for (int i = 0; i < count && !unknown(); ++i) {
       Index const n = parts_of(list[i], largest), size = parts_of(list[i], n);
@@ -94,7 +95,7 @@ struct Sizes {
     return sizes;
   }
 };
-/// A number that is one of these.
+/// A number that has one of these values.
 template <Sizes sizes>
 struct OneOf {
   Index number;
@@ -136,6 +137,13 @@ COLDPRESS_INLINE void either(Condition condition, F f, G g) {
   }
 }
 
+/// Stops the program if kernels for parts of this size are not compiled: a part must not be left out in silence.
+template <int most, Sizes totals>
+COLDPRESS_INLINE void check_part(Index size) {
+  if constexpr (!totals.unknown()) {
+    if ((totals.sizes_of_parts(most) >> (size - 1) & 1) == 0) __builtin_trap();
+  }
+}
 /// Splits `total` into the fewest parts of at most `most`, with sizes that differ by at most one so that no part is
 /// very small, and calls f(first, Int<size>) for each of them, or for those in `some`. Where the compiler knows the
 /// total, or which totals there may be, only the sizes that occur are instantiated.
@@ -157,10 +165,12 @@ COLDPRESS_INLINE void split(OneOf<sizes> one, F f, Parts some = {}) {
   if (total == 0) return;
   Index const parts = parts_of(total, most), size = parts == 1 ? total : parts_of(total, parts);  // a division is slow
   Index const large = total - (size - 1) * parts;
+  check_part<most, sizes>(size);
+  if (large < parts) check_part<most, sizes>(size - 1);
   for (Index turn = 0; turn < 2; ++turn) {
     Index const before = turn * large, end = freestanding::min(some.last, turn ? parts : large);
     for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      if constexpr ((sizes.parts(most) >> i & 1) != 0) {
+      if constexpr ((sizes.sizes_of_parts(most) >> i & 1) != 0) {
         if (size - turn == i + 1) {
           for (Index n = freestanding::max(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
         }
@@ -184,9 +194,10 @@ void split_at_run_time(Index total, F f) {
 }
 /// Calls f(Int<n>) with the n from 1 to `most` that `size` is, which is that of a part of one of the totals.
 template <int most, Sizes totals, class F>
-COLDPRESS_INLINE void with_part(Index size, F f) {
+COLDPRESS_INLINE void with_size_of_part(Index size, F f) {
+  check_part<most, totals>(size);
   for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-    if constexpr ((totals.parts(most) >> i & 1) != 0) {
+    if constexpr ((totals.sizes_of_parts(most) >> i & 1) != 0) {
       if (size == i + 1) f(Int<i + 1>{});
     }
   });

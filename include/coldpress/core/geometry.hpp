@@ -212,7 +212,7 @@ struct ConvolutionOf : std::conditional_t<of_kind == ConvolutionKind::volume, Vo
 };
 /// ... and all geometries that it may have, ...
 template <ConvolutionKind kind, auto geometries>
-struct OneConvolutionOf : ConvolutionOf<kind> {
+struct ConvolutionAmong : ConvolutionOf<kind> {
   static constexpr auto const& all = geometries;
 };
 /// ... or all of it.

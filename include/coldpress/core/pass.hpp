@@ -61,7 +61,8 @@ constexpr bool has_signals = requires {
 /// Pass::Variant is NoVariant.
 struct NoVariant {};
 /// If a layer also has sizes<PassKind, variant>(in), kernels that are compiled for one network are told which sizes
-/// there are: Pass::Variant::sizes has those of all of its layers of the same type and variant, each once.
+/// there are: Pass::Variant::sizes has those of all of its layers of the same type and variant, each once, unless there
+/// are so many that it is missing. What sizes returns is a structural type with == and a default constructor.
 template <auto of_layer, auto of_network>
 struct SizedVariant : std::integral_constant<std::remove_const_t<decltype(of_layer)>, of_layer> {
   static constexpr auto const& sizes = of_network;
@@ -72,9 +73,16 @@ template <class L, PassKind kind>
 concept has_variant = requires(L const& layer, Shape const& in) {
   layer.template variant<kind>(in);
 };
+namespace detail {
+template <class L, class Sizes>
+constexpr bool is_member_of(Sizes (L::*)(Shape const&) const) {
+  return true;
+}
+}  // namespace detail
+/// A layer that is derived from another one may compute with other sizes, so it needs sizes of its own.
 template <class L, PassKind kind, auto variant>
-concept has_sizes = requires(L const& layer, Shape const& in) {
-  layer.template sizes<kind, variant>(in);
+concept has_sizes = requires {
+  requires detail::is_member_of<L>(&L::template sizes<kind, variant>);
 };
 template <class L, PassKind kind>
 using VariantOf = decltype(std::declval<L const&>().template variant<kind>(std::declval<Shape const&>()));

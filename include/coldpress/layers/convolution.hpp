@@ -196,7 +196,7 @@ struct Convolution {
       return geometry(pass.in);
     } else if constexpr (requires { Pass::Variant::sizes; }) {
       constexpr ConvolutionKind kind = Pass::Variant::value;
-      return OneConvolutionOf<kind, Pass::Variant::sizes>{of_kind<kind>(pass.in)};
+      return ConvolutionAmong<kind, Pass::Variant::sizes>{of_kind<kind>(pass.in)};
     } else if constexpr (std::is_same_v<typename Pass::Variant::value_type, ConvolutionKind>) {
       return of_kind<Pass::Variant::value>(pass.in);
     } else if constexpr (Pass::Variant::value.is_volume()) {

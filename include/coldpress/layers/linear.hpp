@@ -93,7 +93,7 @@ struct Linear {
   template <class Pass>
   constexpr auto geometry_in(Pass const& pass) const {
     if constexpr (requires { Pass::Variant::sizes; }) {
-      return OneConvolutionOf<ConvolutionKind::sequence, Pass::Variant::sizes>{geometry(pass.in)};
+      return ConvolutionAmong<ConvolutionKind::sequence, Pass::Variant::sizes>{geometry(pass.in)};
     } else {
       return geometry(pass.in);
     }

@@ -49,6 +49,7 @@ struct StaticGraph {
   static constexpr auto input_shapes = input_shapes_of<static_cast<std::size_t>(nodes[i].input_count())>(nodes, i);
 
  private:
+  static constexpr int most_sizes = 32;  // in a type, since the names of functions contain it
   /// The sizes of the layers of one type and variant, each once.
   template <PassKind kind, int of_type, auto variant>
   static constexpr auto different_sizes() {
@@ -57,7 +58,7 @@ struct StaticGraph {
       decltype(layers[0].template sizes<kind, variant>(Shape{})) list[size] = {};
       int count = 0;
     } all;
-    for (int i = inputs; i < size; ++i) {
+    for (int i = inputs; i < size && all.count <= most_sizes; ++i) {
       if (recorded.kind[i] != of_type) continue;
       Shape const& from = nodes[nodes[i].inputs[0]].shape;
       auto const& one = layers[recorded.slot[i]];
@@ -71,12 +72,12 @@ struct StaticGraph {
   }
 
  public:
-  /// The variant of layers of type recorded.kind[i] with all their sizes (core/pass.hpp), or without them if they are
-  /// so many that the kernels for them would be nearly all that there are.
+  /// The variant of the layers of a type (recorded.kind) with all their sizes (core/pass.hpp), or without them if there
+  /// are too many.
   template <PassKind kind, int of_type, auto variant>
   static constexpr auto sized_variant() {
     constexpr auto all = different_sizes<kind, of_type, variant>();
-    if constexpr (all.count > 32) {
+    if constexpr (all.count > most_sizes) {
       return std::integral_constant<std::remove_const_t<decltype(variant)>, variant>{};
     } else {
       return SizedVariant<variant, detail::first_of<all.count>(all.list)>{};
