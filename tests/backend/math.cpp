@@ -262,6 +262,35 @@ TEST_CASE("tanh and sigmoid stay in their range and never turn back") {
   }
 }
 
+namespace {
+/// The product of a and b is computed in both branches, so a compiler may compute it before them.
+__attribute__((noinline)) void add_product(bool doubled, Vector const& a, Vector const& b, Vector const& c,
+                                           Vector& to) {
+  if (doubled) {
+    to = cpu::fma(a, b, c + c);
+  } else {
+    to = cpu::fma(a, b, c);
+  }
+}
+}  // namespace
+TEST_CASE("a product that is added is rounded once, or twice where the target has no instruction for it") {
+  test::Random random{2};
+  for (int n = 0; n < 1000; ++n) {
+    float a[cpu::lanes], b[cpu::lanes], c[cpu::lanes];
+    for (int l = 0; l < cpu::lanes; ++l) {
+      a[l] = static_cast<float>(random.uniform()), b[l] = static_cast<float>(random.uniform());
+      c[l] = static_cast<float>(random.uniform());
+    }
+    bool const doubled = n % 2 == 0;
+    Vector y;
+    add_product(doubled, cpu::load(a), cpu::load(b), cpu::load(c), y);
+    for (int l = 0; l < cpu::lanes; ++l) {
+      float const product = a[l] * b[l], sum = doubled ? c[l] + c[l] : c[l];
+      CHECK(y[l] == (cpu::has_fma ? std::fma(a[l], b[l], sum) : product + sum));
+    }
+  }
+}
+
 TEST_CASE("a vector draws the random words that its lanes draw one by one") {
   test::Random random{1};
   for (int number = 0; number < 200; ++number) {

@@ -182,12 +182,7 @@ inline constexpr bool has_fma = false;
 /// compiler flag and no control flow can change the bits.
 template <class V>
 COLDPRESS_INLINE V fma(V a, V b, V c) {
-#if defined __clang__
-#if defined __FMA__ || defined __aarch64__
-#pragma clang fp contract(fast)
-#endif
-  return a * b + c;
-#elif defined __AVX512F__
+#if defined __AVX512F__
   if constexpr (lanes_of<V> == lanes) {
     return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<std::uint16_t>(-1), 4);
   } else {
@@ -195,9 +190,16 @@ COLDPRESS_INLINE V fma(V a, V b, V c) {
   }
 #elif defined __AVX2__ && defined __FMA__
   return __builtin_ia32_vfmaddps256(a, b, c);
-#elif defined __aarch64__
+#elif defined __FMA__
+  return __builtin_ia32_vfmaddps(a, b, c);
+#elif defined __aarch64__ && !defined __clang__
   return __builtin_aarch64_fmav4sf(a, b, c);
+#elif defined __aarch64__ && __has_builtin(__builtin_elementwise_fma)
+  return __builtin_elementwise_fma(a, b, c);
 #else
+#if defined __aarch64__
+#pragma clang fp contract(fast)  // for clang 16 and older
+#endif
   return a * b + c;
 #endif
 }
