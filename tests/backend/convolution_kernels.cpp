@@ -40,6 +40,18 @@ struct SmallFilters {
       Convolution{.num_output = 16, .filter_shape = 3, .padding = 1}.geometry({16, 28, 28})};
 };
 
+/// Calls check(kernels, g, random) for each convolution of 500 random networks, with the network's kernels.
+template <class Kernels, class Check>
+void check_random(std::uint64_t seed, bool images, Check check) {
+  Random random{seed};
+  for (int n = 0; n < 500; ++n) {
+    auto const all = some(random, images);
+    Kernels kernels = Kernels::none();
+    for (ConvolutionGeometry const& g : all) kernels.add(g);
+    for (ConvolutionGeometry const& g : all) check(kernels, g, random);
+  }
+}
+
 /// It computes with other sizes than the layer that it is derived from.
 struct Wide : Convolution {
   constexpr Shape output_shape(Shape const& in) const {
@@ -89,54 +101,44 @@ TEST_CASE("more sizes than fit are any size") {
 }
 
 TEST_CASE("the kernels of images are compiled for all sizes that their convolutions have") {
-  Random random{5};
-  for (int n = 0; n < 500; ++n) {
-    auto const all = some(random, true);
-    cpu::ImageKernels kernels = cpu::ImageKernels::none();
-    for (ConvolutionGeometry const& g : all) kernels.add(g);
-    for (ConvolutionGeometry const& g : all) {
-      cpu::Panel const panel{g}, back{g, true};
-      CHECK((kernels.depthwise || !cpu::DepthwisePlanes::suit(g)));
-      CHECK((kernels.pointwise || !g.sees_one()));
-      CHECK(has(kernels.outputs, g.group_outputs()));
-      CHECK(has(kernels.channels, g.group_channels()));
-      for (Index batch : {Index{1}, random.integer(2, 40)}) {
-        cpu::for_each_part(g, panel, batch, [&](cpu::Part const& part) {
-          CHECK(has(kernels.positions, part.size()));
-          CHECK((kernels.packs_filters || !panel.packs_filters(part.size())));
+  check_random<cpu::ImageKernels>(
+      5, true, [](cpu::ImageKernels const& kernels, ConvolutionGeometry const& g, Random& random) {
+        cpu::Panel const panel{g}, back{g, true};
+        CHECK((kernels.depthwise || !cpu::DepthwisePlanes::suit(g)));
+        CHECK((kernels.pointwise || !g.sees_one()));
+        CHECK(has(kernels.outputs, g.group_outputs()));
+        CHECK(has(kernels.channels, g.group_channels()));
+        for (Index batch : {Index{1}, random.integer(2, 40)}) {
+          cpu::for_each_part(g, panel, batch, [&](cpu::Part const& part) {
+            CHECK(has(kernels.positions, part.size()));
+            CHECK((kernels.packs_filters || !panel.packs_filters(part.size())));
+          });
+          cpu::for_each_part(g, back, batch,
+                             [&](cpu::Part const& part) { CHECK(has(kernels.gradient_positions, part.size())); });
+        }
+        for (Index o = 0; panel.filters > 0 && o < g.group_outputs(); o += panel.filters)
+          CHECK(has(kernels.outputs, std::min(panel.filters, g.group_outputs() - o)));
+        for (Index c = 0; c < g.group_channels(); c += back.channels)
+          CHECK(has(kernels.lines, std::min(back.channels, g.group_channels() - c) * g.taps()));
+        cpu::split_taps<cpu::ImageKernels{}>(g.width.filter, [&](Index, auto taps) {
+          CHECK((taps == 5 ? kernels.fives : taps == 3 ? kernels.threes : kernels.ones));
         });
-        cpu::for_each_part(g, back, batch,
-                           [&](cpu::Part const& part) { CHECK(has(kernels.gradient_positions, part.size())); });
-      }
-      for (Index o = 0; panel.filters > 0 && o < g.group_outputs(); o += panel.filters)
-        CHECK(has(kernels.outputs, std::min(panel.filters, g.group_outputs() - o)));
-      for (Index c = 0; c < g.group_channels(); c += back.channels)
-        CHECK(has(kernels.lines, std::min(back.channels, g.group_channels() - c) * g.taps()));
-      cpu::split_taps<cpu::ImageKernels{}>(g.width.filter, [&](Index, auto taps) {
-        CHECK((taps == 5 ? kernels.fives : taps == 3 ? kernels.threes : kernels.ones));
       });
-    }
-  }
 }
 
 TEST_CASE("the kernels of sequences are compiled for all sizes that their convolutions have") {
-  Random random{6};
-  for (int n = 0; n < 500; ++n) {
-    auto const all = some(random, false);
-    cpu::SequenceKernels kernels = cpu::SequenceKernels::none();
-    for (ConvolutionGeometry const& g : all) kernels.add(g);
-    for (ConvolutionGeometry const& g : all) {
-      CHECK(has(kernels.outputs, g.group_outputs()));
-      CHECK(has(kernels.channels, g.group_channels()));
-      CHECK(has(kernels.terms, g.group_channels()));
-      CHECK(has(kernels.terms, g.terms()));
-      Index const batch = random.integer(1, 40);
-      cpu::for_each_steps(g.height.out, cpu::Panel{g}.rows, batch,
-                          [&](cpu::Steps const& steps) { CHECK(has(kernels.steps, steps.rows)); });
-      cpu::for_each_steps(g.height.in, cpu::Panel::steps_at_once(g.height.in), batch,
-                          [&](cpu::Steps const& steps) { CHECK(has(kernels.gradient_steps, steps.rows)); });
-    }
-  }
+  check_random<cpu::SequenceKernels>(
+      6, false, [](cpu::SequenceKernels const& kernels, ConvolutionGeometry const& g, Random& random) {
+        CHECK(has(kernels.outputs, g.group_outputs()));
+        CHECK(has(kernels.channels, g.group_channels()));
+        CHECK(has(kernels.terms, g.group_channels()));
+        CHECK(has(kernels.terms, g.terms()));
+        Index const batch = random.integer(1, 40);
+        cpu::for_each_steps(g.height.out, cpu::Panel{g}.rows, batch,
+                            [&](cpu::Steps const& steps) { CHECK(has(kernels.steps, steps.rows)); });
+        cpu::for_each_steps(g.height.in, cpu::Panel::steps_at_once(g.height.in), batch,
+                            [&](cpu::Steps const& steps) { CHECK(has(kernels.gradient_steps, steps.rows)); });
+      });
 }
 
 TEST_CASE("a network of small filters compiles few kernels") {

@@ -115,6 +115,7 @@ COLDPRESS_INLINE void check_part(Index size) {
     if ((totals.sizes_of_parts(most) >> (size - 1) & 1) == 0) __builtin_trap();
   }
 }
+
 /// Splits `total` into the fewest parts of at most `most`, with sizes that differ by at most one so that no part is
 /// very small, and calls f(first, Int<size>) for each of them, or for those in `some`. Where the compiler knows the
 /// total, or which totals there may be, only the sizes that occur are instantiated.
