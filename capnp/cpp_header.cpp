@@ -5,6 +5,7 @@
 #include "dynamic/cpp_names.hpp"
 
 #include <coldpress/core/finite.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/dynamic/cpp_source.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/persist/network.hpp>

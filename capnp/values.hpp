@@ -6,6 +6,7 @@
 #include <coldpress/core/enumerator.hpp>
 #include <coldpress/core/parameter.hpp>
 #include <coldpress/core/shape.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include <cstdint>

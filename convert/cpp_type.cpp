@@ -5,6 +5,7 @@
 #include "dynamic/cpp_network.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include <algorithm>
 #include <filesystem>

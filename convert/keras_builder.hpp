@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/layer_traits.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/dynamic/layer_config.hpp>
 
 #include "json_node.hpp"

@@ -1,6 +1,7 @@
 // Takes the datasets of an HDF5 file as weights by the names that Mocha gives them, and writes such files.
 #include <coldpress/convert/mocha.hpp>
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/persist/network.hpp>
 

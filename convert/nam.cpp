@@ -2,6 +2,7 @@
 #include <coldpress/convert/nam.hpp>
 
 #include <coldpress/core/finite.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/atomic_file.hpp>
 
 #include "nam_parse.hpp"

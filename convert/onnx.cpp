@@ -1,6 +1,7 @@
 // Prepares the inputs of an ONNX graph, converts its nodes one after another, and collects what has no counterpart.
 #include <coldpress/convert/onnx.hpp>
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include "onnx_metadata.hpp"

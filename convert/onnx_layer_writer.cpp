@@ -1,6 +1,7 @@
 // Adds nodes, constants, inputs and outputs to the protobuf message of a model, each under a name of its own.
 #include "onnx_layer_writer.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include "onnx_names.hpp"

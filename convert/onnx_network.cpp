@@ -2,6 +2,7 @@
 #include "onnx_network.hpp"
 
 #include <coldpress/core/error.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include "onnx_names.hpp"

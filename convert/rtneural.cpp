@@ -1,6 +1,8 @@
 // Makes the layers of an RTNeural model from its JSON, with their weights in the order that they have here.
 #include <coldpress/convert/rtneural.hpp>
 
+#include <coldpress/core/to_string.hpp>
+
 #include "json_numbers.hpp"
 #include "rtneural_conv2d.hpp"
 #include "whole_network.hpp"

@@ -1,6 +1,8 @@
 // Looks for the tensors of each weight under every name that PyTorch's modules may give it, and writes them so.
 #include "state_dict.hpp"
 
+#include <coldpress/core/to_string.hpp>
+
 #include "name_map.hpp"
 #include "refusal.hpp"
 #include "torch_layout.hpp"

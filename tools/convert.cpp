@@ -22,10 +22,10 @@ std::vector<std::string> names(std::function<bool(Format const&)> const& has) {
 }
 
 CLI::Validator a_namespace() {
-  return {[](std::string& text) {
+  return {[](std::string& text) -> std::string {
             try {
               convert::check_namespace(text);
-              return std::string{};
+              return {};
             } catch (ConfigError const& error) {
               return error.sentence();
             }

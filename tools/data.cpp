@@ -9,6 +9,7 @@
 
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/batches.hpp>
 
 #include <algorithm>

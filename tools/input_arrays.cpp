@@ -1,6 +1,7 @@
 // Names the arrays of data after the inputs of a network that takes several of each sample.
 #include "input_arrays.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/train/input_arrays.hpp>
 
 namespace coldpress::command {

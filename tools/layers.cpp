@@ -5,6 +5,7 @@
 #include "print.hpp"
 
 #include <coldpress/core/enumerator.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/persist/defaults.hpp>
 

@@ -1,6 +1,7 @@
 // Draws a picture with characters of different darkness, or several in a grid as one PNG file.
 #include "picture.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/images.hpp>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 #include <coldpress/convert/format.hpp>
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/images.hpp>
 #include <coldpress/data/network_transforms.hpp>

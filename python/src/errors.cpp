@@ -33,7 +33,7 @@ nb::object text_of(std::string_view text) {
 void raise_in_python(Error const& error) {
   nb::object const type = class_of(error);
   nb::object const value = type(text_of(error.what()));
-  auto const set = [&](char const* name, std::string const& text) {
+  auto const set = [&](char const* name, std::string_view text) {
     value.attr(name) = text.empty() ? nb::object(nb::none()) : text_of(text);
   };
   set("sentence", error.sentence()), set("file", error.file()), set("layer", error.layer()),

@@ -1,6 +1,7 @@
 // A network with what its file says of it, its solver, and the values that a pass gets of arrays.
 #include "bindings.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/source.hpp>
 #include <coldpress/persist/training.hpp>
 

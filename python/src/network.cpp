@@ -3,6 +3,7 @@
 
 #include <coldpress/convert/format.hpp>
 #include <coldpress/convert/onnx.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/network_transforms.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>

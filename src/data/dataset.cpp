@@ -4,6 +4,7 @@
 #include "held_out.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/sample_stream.hpp>
 
 namespace coldpress::data {

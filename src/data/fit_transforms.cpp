@@ -7,6 +7,7 @@
 #include "transform_chain.hpp"
 
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/npy.hpp>
 
 #include <cmath>

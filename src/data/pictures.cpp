@@ -1,6 +1,8 @@
 // Crops, mirrors, shifts and rotates pictures, and cuts pieces out of them.
 #include "pictures.hpp"
 
+#include <coldpress/core/to_string.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

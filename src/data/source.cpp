@@ -6,6 +6,7 @@
 
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/sample_stream.hpp>
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/filler.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include <cmath>
 #include <utility>

@@ -2,6 +2,7 @@
 #include <coldpress/distributed/start.hpp>
 
 #include <coldpress/core/fingerprint.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/data/sample_stream.hpp>
 #include <coldpress/kernels/dispatch.hpp>
 

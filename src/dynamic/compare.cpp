@@ -1,5 +1,6 @@
 // Finds out whether two configs describe the same function, and which of their weights correspond.
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 
 #include "graph.hpp"

@@ -1,6 +1,7 @@
 // Prints a layer as a braced list of those fields that differ from their defaults.
 #include "cpp_literals.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/typed/sentence.hpp>
 
 #include <array>

@@ -4,6 +4,7 @@
 #include "wiring.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,6 +5,7 @@
 
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/finite.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/graph/node.hpp>
 #include <coldpress/run/labels.hpp>
 

@@ -5,6 +5,7 @@
 #include "hdf5/library.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 // The laws of networks, compiled once for all layers.
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
 #include <coldpress/testing/laws.hpp>
 

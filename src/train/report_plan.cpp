@@ -3,6 +3,7 @@
 #include "report.hpp"
 
 #include <coldpress/core/counted.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include <algorithm>
 

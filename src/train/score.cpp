@@ -4,6 +4,7 @@
 #include "data/extents.hpp"
 #include "dynamic/objective.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/typed/solver.hpp>

@@ -1,6 +1,7 @@
 // Convolution over random geometries: the CPU's numbers are the reference's, in memory that nothing else is written to.
 #include "support/matrix.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/tanh.hpp>

@@ -2,6 +2,7 @@
 // equal values.
 #include "support/matrix.hpp"
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/layers/pooling.hpp>
 
 using namespace coldpress;

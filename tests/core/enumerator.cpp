@@ -1,5 +1,7 @@
 #include <coldpress/core/enumerator.hpp>
 
+#include <coldpress/core/to_string.hpp>
+
 #include "support/catch.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
 #include <coldpress/coldpress.hpp>
 #include <coldpress/core/filler.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,7 @@
 #include <coldpress/core/shape.hpp>
 
+#include <coldpress/core/to_string.hpp>
+
 #include "support/catch.hpp"
 
 using namespace coldpress;

@@ -4,6 +4,7 @@
 #include <libraries/convolution_plan.hpp>
 #include <libraries/emulated_gpu.hpp>
 
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/layers/convolution.hpp>
 
 #include <cstdlib>

@@ -293,7 +293,7 @@ TEST_CASE("a state that is divided is not read before it is gathered, and the er
     try {
       f();
     } catch (UnsupportedError const& error) {
-      refused += error.sentence().find("gather_state()") != std::string::npos;
+      refused += std::string{error.sentence()}.find("gather_state()") != std::string::npos;
     }
   };
   std::atomic<int> read = 0;

@@ -157,14 +157,14 @@ TEST_CASE("each rank reads and judges a share of the validation data, and all ha
 }
 
 TEST_CASE("a validation that is not on all ranks, or due after other steps, is refused") {
-  auto const trained = [](Communicator& r, bool has_validation, std::int64_t due) {
+  auto const trained = [](Communicator& r, bool has_validation, std::int64_t due) -> std::string {
     dynamic::Solver solver = solver_of(labelled);
     auto const source = data::own(sides());
     train::Trainer trainer{solver, *source, options_of({}, &r)};
     if (has_validation) trainer.every(train::epochs(due), train::Validation{*source});
     try {
       trainer.run();
-      return std::string{};
+      return {};
     } catch (MismatchError const& error) {
       return error.sentence();
     }

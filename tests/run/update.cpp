@@ -1,6 +1,7 @@
 // What happens to gradients on their way to the optimizer: factors of each weight, decay, and accumulation.
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/coldpress.hpp>
+#include <coldpress/core/to_string.hpp>
 
 #include "support/catch.hpp"
 #include "support/layer_laws.hpp"

@@ -1,4 +1,5 @@
 #include <coldpress/coldpress.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/train.hpp>
 
 #include "data/files.hpp"

@@ -151,7 +151,7 @@ TEST_CASE("a value that is not finite is refused with its place, and changes not
       solver.train_minibatch(a, b);
       FAIL_CHECK("was taken: " + place);
     } catch (DataError const& error) {
-      CHECK(error.sentence().find(place) != std::string::npos);
+      CHECK(std::string{error.sentence()}.find(place) != std::string::npos);
     }
     CHECK(test::same_bits(before, network.parameters()));
     CHECK(test::same_bits(velocity, solver.state(0)));
@@ -210,9 +210,9 @@ TEST_CASE("weights that are not finite end training at the next check, with the 
         FAIL_CHECK("a ruined weight was not found");
       } catch (DivergenceError const& error) {
         CHECK((error.step == 3 && error.weight == first && std::isfinite(error.loss)));
-        CHECK(error.sentence().find("; weight '" + first +
-                                    "' has values that are infinite or NaN: the network can no "
-                                    "longer be used") != std::string::npos);
+        CHECK(std::string{error.sentence()}.find("; weight '" + first +
+                                                 "' has values that are infinite or NaN: the network can no "
+                                                 "longer be used") != std::string::npos);
       }
     };
     CHECK_NOTHROW(solver.train_minibatch(x, t));

@@ -53,21 +53,25 @@ COLDPRESS_INLINE void sum_columns(Index depth, float const* x, Number const* b, 
   V sum[parts][w] = {};
   auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
     V const a = splat<V>(x[k]);
-    unroll<w>([&](auto j)
-                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load<V>(b + p * b_pitch + j * width), sum[p][j]); });
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) sum[p][j] = fma(a, load<V>(b + p * b_pitch + j * width), sum[p][j]);
   };
   Index k = 0;
   for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
-    unroll<parts>([&](int p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
+    COLDPRESS_UNROLL
+    for (int p = 0; p < parts; ++p) add(k + p, p);
   }
-  unroll<parts - 1>([&](int p) COLDPRESS_INLINE_LAMBDA {
+  COLDPRESS_UNROLL
+  for (int p = 0; p < parts - 1; ++p) {
     if (k + p < depth) add(k + p, p);
-  });
+  }
   for_constants<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
     constexpr int p = parts - 1 - i, half = p >= 4 ? 4 : p >= 2 ? 2 : 1;
-    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) sum[p - half][j] += sum[p][j];
   });
-  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[j] = sum[0][j]; });
+  COLDPRESS_UNROLL
+  for (int j = 0; j < w; ++j) total[j] = sum[0][j];
 }
 /// Computes w vectors of columns of the row. A processor without registers for vectors would keep such sums in memory,
 /// so it sums the columns of one vector at a time, each by itself, to the same bits.
@@ -84,7 +88,8 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, In
   } else {
     V sums[w];
     sum_columns<parts>(depth, x, b + column, b_pitch, sums);
-    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = resize<Vector>(sums[j]); });
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) total[0][j] = resize<Vector>(sums[j]);
   }
   epilogue.finish(total, 0, column);
 }

@@ -21,10 +21,11 @@ struct Scaled {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) {
       Index const i = row + n / w, c = column + n % w * lanes;
       store_row(y + i * pitch + c, sum[n / w][n % w] * factors[i * factor_pitch], columns - c);
-    });
+    }
   }
 };
 /// The rows of one head. `pitch` is the distance between steps; whole vectors can be read from each row.

@@ -30,16 +30,16 @@ struct Cpu : cpu::RowPrimitives {
     }
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
-        [&]() COLDPRESS_INLINE_LAMBDA {
+        [&](auto...) COLDPRESS_INLINE_LAMBDA {
           if (cpu::is_one_step(g, x))  // no panel is needed
             return cpu::convolve_step<1, true, false>(cpu::convolution_step(g, x, weight, bias, y, post_ops, nullptr));
           convolve_sequences<cpu::sequence_kernels<G>>(*this, g, x, weight, bias, y, post_ops);
         },
-        [&]() COLDPRESS_INLINE_LAMBDA {
+        [&](auto...) COLDPRESS_INLINE_LAMBDA {
           cpu::either(
               is_of<ConvolutionKind::volume>(g),
-              [&]() COLDPRESS_INLINE_LAMBDA { convolve_volumes(g, x, weight, bias, y, post_ops); },
-              [&]() COLDPRESS_INLINE_LAMBDA {
+              [&](auto...) COLDPRESS_INLINE_LAMBDA { convolve_volumes(g, x, weight, bias, y, post_ops); },
+              [&](auto...) COLDPRESS_INLINE_LAMBDA {
                 convolve_images<cpu::image_kernels<G>>(g, x, weight, bias, y, post_ops, windows);
               });
         });
@@ -56,23 +56,23 @@ struct Cpu : cpu::RowPrimitives {
                                Derivative<Chain, float, Adds> const& derivative, Windows const& windows = {}) const {
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
-        [&] {
+        [&](auto...) {
           each(dy.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::zero_from(dx.columns, cpu::some(dx, first, last - first));
             cpu::sequence_input_gradient<cpu::sequence_kernels<G>>(g, cpu::some(dy, first, last - first), weight, dx,
                                                                    derivative, first, scratch_of(worker));
           });
         },
-        [&] {
+        [&](auto...) {
           cpu::either(
               is_of<ConvolutionKind::volume>(g),
-              [&] {
+              [&](auto...) {
                 volumes_input_gradient(g, dy, weight, nullptr, dx, derivative.adds);
                 cpu::zero_from(dx.columns, dx);
                 auto const rest = derivative.adding(std::false_type{});
                 if (!rest.empty()) map_gradient(dx, dx, rest);
               },
-              [&] { images_input_gradient<cpu::image_kernels<G>>(g, dy, weight, dx, derivative, windows); });
+              [&](auto...) { images_input_gradient<cpu::image_kernels<G>>(g, dy, weight, dx, derivative, windows); });
         });
   }
   /// y = post_ops(the transposed convolution of x, + b): the input gradient of g if x were dy. bias may be null. Blocks
@@ -82,7 +82,7 @@ struct Cpu : cpu::RowPrimitives {
                            PostOps<Chain, float, Join> const& post_ops) const {
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
-        [&] {
+        [&](auto...) {
           each(x.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::fill_steps(g.channels, bias, cpu::some(y, first, last - first));
             cpu::sequence_input_gradient<cpu::sequence_kernels<G>>(
@@ -91,14 +91,14 @@ struct Cpu : cpu::RowPrimitives {
             cpu::finish(y, post_ops, first, last - first);
           });
         },
-        [&] {
+        [&](auto...) {
           cpu::either(
               is_of<ConvolutionKind::volume>(g),
-              [&] {
+              [&](auto...) {
                 volumes_input_gradient(g, x, weight, bias, y, false);
                 if (!post_ops.empty()) map(y, y, post_ops);
               },
-              [&] {
+              [&](auto...) {
                 finish_rows(y, post_ops, 0, cpu::Panel{g, true}.images, g.products(),
                             [&](Index i, Index count, float* own) {
                               Rows<float> const sums = cpu::some(y, i, count);
@@ -117,14 +117,14 @@ struct Cpu : cpu::RowPrimitives {
     cpu::zero(gradient, all);
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
-        [&] {
+        [&](auto...) {
           constexpr auto kernels = cpu::sequence_kernels<G>;
           cpu::sequence_weight_gradient<kernels>(g, x, dy, gradient, sums, gradient + all);
         },
-        [&] {
+        [&](auto...) {
           cpu::either(
-              is_of<ConvolutionKind::volume>(g), [&] { cpu::volume_weight_gradient(*this, g, x, dy, sums); },
-              [&] {
+              is_of<ConvolutionKind::volume>(g), [&](auto...) { cpu::volume_weight_gradient(*this, g, x, dy, sums); },
+              [&](auto...) {
                 constexpr auto kernels = cpu::image_kernels<G>;
                 Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size,
                             rest = x.rows - first;
@@ -264,7 +264,7 @@ struct Cpu : cpu::RowPrimitives {
     States const before{r.h.data + h_from * r.h.sample_pitch, later, hidden, r.h.sample_pitch};
     cpu::either(
         cpu::is_reset_before(cpu::cell_of(r)),
-        [&] {  // n is a product with r∘h, not with h
+        [&](auto...) {  // n is a product with r∘h, not with h
           Index const gates = 2 * r.units();
           auto const reset = r.reset_state();
           weight_gradient(before, Rows<float const>{of_h.row(to), later, gates, pitch}, row(inputs),
@@ -273,7 +273,7 @@ struct Cpu : cpu::RowPrimitives {
                           Rows<float const>{of_h.row(to) + gates, later, r.units(), pitch}, row(inputs).at(gates),
                           recurrent_pitch(w));
         },
-        [&] {
+        [&](auto...) {
           weight_gradient(before, Gradients{of_h.row(to), later, columns, pitch}, row(inputs));
         });
     float* const sums = scratch;  // summed once, because a pass over the gradients costs as much as reading them

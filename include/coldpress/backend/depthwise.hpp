@@ -60,9 +60,11 @@ COLDPRESS_INLINE void sum_taps(Index taps, Index const* offsets, float const* pl
   for (Index d = 0; d < taps; ++d, weight += weight_pitch) {
     Vector const factor = splat(*weight);
     float const* const at = planes + offsets[d];
-    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(factor, load(at + j * lanes), sum[j]); });
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) sum[j] = fma(factor, load(at + j * lanes), sum[j]);
   }
-  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { store(to + j * lanes, sum[j] + splat(bias)); });
+  COLDPRESS_UNROLL
+  for (int j = 0; j < w; ++j) store(to + j * lanes, sum[j] + splat(bias));
 }
 
 /// y = x * W + bias

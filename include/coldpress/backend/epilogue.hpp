@@ -13,10 +13,13 @@ template <int h, int w, bool rolled, class F>
 COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
   if constexpr (rolled && h > 1) {
     Vector done[h][w];  // a copy, because indexing `sum` itself would move it to memory
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { done[n / w][n % w] = sum[n / w][n % w]; });
-    for (int i = 0; i < h; ++i) unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { f(i, j, done[i][j]); });
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) done[n / w][n % w] = sum[n / w][n % w];
+    for (int i = 0; i < h; ++i) COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) f(i, j, done[i][j]);
   } else {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { f(n / w, n % w, sum[n / w][n % w]); });
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) f(n / w, n % w, sum[n / w][n % w]);
   }
 }
 
@@ -79,16 +82,18 @@ struct Output {
   template <int h, int w, class Write>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column, Write write) const {
     if (bias) {
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) {
         Vector const b = load(bias + column + j * lanes);
-        unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
-      });
+        COLDPRESS_UNROLL
+        for (int i = 0; i < h; ++i) sum[i][j] += b;
+      }
     }
     join(sum, row, column);
     if (post_ops.kept) {
-      unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int n = 0; n < h * w; ++n)
         store(post_ops.kept + (row + n / w) * post_ops.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
-      });
     }
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
       auto const apply_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
@@ -104,8 +109,8 @@ struct Output {
         Block<h, w> block;
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
         apply(post_ops.chain, block.values, block.extents, {row, column, post_ops.step});
-        for (int i = 0; i < h; ++i)
-          unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
+        for (int i = 0; i < h; ++i) COLDPRESS_UNROLL
+        for (int j = 0; j < w; ++j) write(i, j, load(block.at(i, j)));
       }
     } else {
       for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
@@ -120,9 +125,9 @@ struct Output {
     if constexpr (std::is_same_v<Join, BinaryPostOp<ErasedJoin, float>>) {
       if (!post_ops.join.other) return;
       auto const join_one = [&](auto op) COLDPRESS_INLINE_LAMBDA {
-        unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+        COLDPRESS_UNROLL
+        for (int n = 0; n < h * w; ++n)
           sum[n / w][n % w] = op.value(sum[n / w][n % w], load_other(row + n / w, column + n % w * lanes));
-        });
       };
       if (as_common<Common>(post_ops.join.op, typename Common::Joins{}, join_one)) return;
       Block<h, w> block;
@@ -130,11 +135,12 @@ struct Output {
       post_ops.join.op.value(post_ops.join.op.op, block.values,
                              post_ops.join.other + row * post_ops.join.pitch + column, post_ops.join.pitch,
                              post_ops.join.columns - column, block.extents);
-      unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { sum[n / w][n % w] = load(block.at(n / w, n % w)); });
+      COLDPRESS_UNROLL
+      for (int n = 0; n < h * w; ++n) sum[n / w][n % w] = load(block.at(n / w, n % w));
     } else if constexpr (!std::is_same_v<Join, NoJoin>) {
-      unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int n = 0; n < h * w; ++n)
         sum[n / w][n % w] = post_ops.join.op.value(sum[n / w][n % w], load_other(row + n / w, column + n % w * lanes));
-      });
     }
   }
   COLDPRESS_INLINE Vector load_other(Index row, Index column) const {
@@ -196,9 +202,9 @@ struct InputGradient {
     auto const at = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return dx + (row + i) * pitch + column + j * lanes; };
     if constexpr (!std::is_same_v<Adds, std::false_type>) {
       if (derivative.adds) {
-        unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+        COLDPRESS_UNROLL
+        for (int n = 0; n < h * w; ++n)
           sum[n / w][n % w] += load_row(at(n / w, n % w), columns - column - n % w * lanes);
-        });
       }
     }
     auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
@@ -232,8 +238,8 @@ struct InputGradient {
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
         derivatives_of(derivative, derivatives.values, middles, derivatives.extents, row, column, columns);
         for (int i = 0; i < h; ++i) {
-          unroll<w>([&](int j)
-                        COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(derivatives.at(i, j))); });
+          COLDPRESS_UNROLL
+          for (int j = 0; j < w; ++j) write(i, j, load(sums.at(i, j)) * load(derivatives.at(i, j)));
         }
       }
     } else if constexpr (Chain::length == 0) {
@@ -268,9 +274,11 @@ struct StoredGradient {
 template <bool adjusted, class Optimizer>
 COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offset, Vector gradient) {
   Vector weight = load(sink.weight + offset), state[Optimizer::states];
-  unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { state[s] = load(sink.state[s] + offset); });
+  COLDPRESS_UNROLL
+  for (int s = 0; s < Optimizer::states; ++s) state[s] = load(sink.state[s] + offset);
   sink.template step<adjusted>(weight, gradient, state);
-  unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { store(sink.state[s] + offset, state[s]); });
+  COLDPRESS_UNROLL
+  for (int s = 0; s < Optimizer::states; ++s) store(sink.state[s] + offset, state[s]);
   store(sink.weight + offset, weight);
 }
 
@@ -283,7 +291,8 @@ struct Updated {
   COLDPRESS_INLINE void fetch(Index row, Index column) const {
     Index const offset = row * pitch + column;
     __builtin_prefetch(sink.weight + offset, 1);
-    unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { __builtin_prefetch(sink.state[s] + offset, 1); });
+    COLDPRESS_UNROLL
+    for (int s = 0; s < Optimizer::states; ++s) __builtin_prefetch(sink.state[s] + offset, 1);
   }
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {

@@ -52,23 +52,28 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
               [&](auto first, auto last) COLDPRESS_INLINE_LAMBDA {
                 constexpr int f = first, m = last - f;
                 Vector pixels[m];
-                unroll<m>([&](auto p) COLDPRESS_INLINE_LAMBDA { pixels[p] = load_once(at + (f + p) * step); });
-                unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
+                COLDPRESS_UNROLL
+                for (int p = 0; p < m; ++p) pixels[p] = load_once(at + (f + p) * step);
+                COLDPRESS_UNROLL
+                for (int k = 0; k < h; ++k) {
                   Vector const b = splat(w[k]);
-                  unroll<m>([&](auto p) COLDPRESS_INLINE_LAMBDA { sum[k][f + p] = fma(b, pixels[p], sum[k][f + p]); });
-                });
+                  COLDPRESS_UNROLL
+                  for (int p = 0; p < m; ++p) sum[k][f + p] = fma(b, pixels[p], sum[k][f + p]);
+                }
               },
               [&]() COLDPRESS_INLINE_LAMBDA { at += next, w += h; });
         }
       }
       float* const to = y + part + i * g.row + column * g.pixel;
-      unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int k = 0; k < h; ++k) {
         Vector const b = splat(bias ? bias[k] : 0.f);
-        unroll<n>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+        COLDPRESS_UNROLL
+        for (int p = 0; p < n; ++p) {
           float* const at = to + k * g.plane + p * g.pixel;
           if (p < count) store(at, g.adds ? load(at) + (sum[k][p] + b) : sum[k][p] + b);
-        });
-      });
+        }
+      }
     }
   }
 }
@@ -110,17 +115,21 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlan
               [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
                 constexpr int f = first, m = end - f;
                 Vector of[h];
-                unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { of[k] = load_once(d + k * plane); });
-                unroll<m>([&](auto t) COLDPRESS_INLINE_LAMBDA {
+                COLDPRESS_UNROLL
+                for (int k = 0; k < h; ++k) of[k] = load_once(d + k * plane);
+                COLDPRESS_UNROLL
+                for (int t = 0; t < m; ++t) {
                   Vector const v = load_once(at + (f + t) * next);
-                  unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { sum[k][f + t] = fma(of[k], v, sum[k][f + t]); });
-                });
+                  COLDPRESS_UNROLL
+                  for (int k = 0; k < h; ++k) sum[k][f + t] = fma(of[k], v, sum[k][f + t]);
+                }
               },
               [&]() COLDPRESS_INLINE_LAMBDA { at += step, d += block_size; });
         }
       }
     }
-    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { store(sums + n * lanes, sum[n % h][n / h]); });
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) store(sums + n * lanes, sum[n % h][n / h]);
   }
 }
 
@@ -132,16 +141,17 @@ __attribute__((noinline)) void sum_planes(Index size, BlockPlanes dy, Index bloc
   for (Index b = 0; b < blocks; ++b) {
     float const* d = dy.data + b * dy.step;
     for (Index p = 0; p < size; ++p, d += block_size) {
-      unroll<h * parts>([&](auto n) COLDPRESS_INLINE_LAMBDA {
-        sum[n] += load(d + n / parts * size * block_size + n % parts * lanes);
-      });
+      COLDPRESS_UNROLL
+      for (int n = 0; n < h * parts; ++n) sum[n] += load(d + n / parts * size * block_size + n % parts * lanes);
     }
   }
-  unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
+  COLDPRESS_UNROLL
+  for (int k = 0; k < h; ++k) {
     Vector total = sum[k * parts];
-    unroll<parts - 1>([&](auto n) COLDPRESS_INLINE_LAMBDA { total += sum[k * parts + n + 1]; });
+    COLDPRESS_UNROLL
+    for (int n = 0; n < parts - 1; ++n) total += sum[k * parts + n + 1];
     store(sums + k * lanes, total);
-  });
+  }
 }
 
 /// to[(r * width + tap) * pitch + output] += the sum of all lanes of vector [r][tap][output]. One tree of additions
@@ -153,11 +163,12 @@ __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index 
   Index output = 0, tap = 0;
   for (Index first = 0; first < count; first += lanes, values += lanes * lanes) {
     Vector v[lanes];
-    unroll<lanes>([&](int i)
-                      COLDPRESS_INLINE_LAMBDA { v[i] = first + i < count ? load(values + i * lanes) : Vector{}; });
-    auto const halve = [&](auto n) COLDPRESS_INLINE_LAMBDA {
-      unroll<n>([&](int i)
-                    COLDPRESS_INLINE_LAMBDA { v[i] = interleave<0>(v[i], v[i + n]) + interleave<1>(v[i], v[i + n]); });
+    COLDPRESS_UNROLL
+    for (int i = 0; i < lanes; ++i) v[i] = first + i < count ? load(values + i * lanes) : Vector{};
+    auto const halve = [&](auto half) COLDPRESS_INLINE_LAMBDA {
+      constexpr int n = half;
+      COLDPRESS_UNROLL
+      for (int i = 0; i < n; ++i) v[i] = interleave<0>(v[i], v[i + n]) + interleave<1>(v[i], v[i + n]);
     };
     if constexpr (lanes >= 16) halve(Int<8>{});
     if constexpr (lanes >= 8) halve(Int<4>{});

@@ -32,9 +32,9 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
   x += g.width.at(ranges.begin, s);
   dy.data += ranges.begin * dy.pitch;
   for (Index r = 0; r < g.height.filter; ++r, to.y += g.width.filter * to.pitch) {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {  // large filters are in no cache
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n)  // large filters are in no cache
       __builtin_prefetch(to.y + n / w * to.pitch + n % w * lanes, 1);
-    });
     Vector sum[h][w] = {};
     Index const last = g.height.last(r);
     for (Index i = g.height.first(r); i < last; ++i) {
@@ -44,11 +44,14 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
           [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
             constexpr int f = first, m = end - f;
             Vector of[w];
-            unroll<w>([&](auto k) COLDPRESS_INLINE_LAMBDA { of[k] = load_once(row.data + k * lanes); });
-            unroll<m>([&](auto t) COLDPRESS_INLINE_LAMBDA {
+            COLDPRESS_UNROLL
+            for (int k = 0; k < w; ++k) of[k] = load_once(row.data + k * lanes);
+            COLDPRESS_UNROLL
+            for (int t = 0; t < m; ++t) {
               Vector const v = splat(at[(f + t) * g.width.dilation]);
-              unroll<w>([&](auto k) COLDPRESS_INLINE_LAMBDA { sum[f + t][k] = fma(v, of[k], sum[f + t][k]); });
-            });
+              COLDPRESS_UNROLL
+              for (int k = 0; k < w; ++k) sum[f + t][k] = fma(v, of[k], sum[f + t][k]);
+            }
           },
           [&]() COLDPRESS_INLINE_LAMBDA { at += g.width.stride, row.next(); });
     }

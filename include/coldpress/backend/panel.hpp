@@ -22,20 +22,24 @@ struct Channels {
   template <int h, int w>
   COLDPRESS_INLINE void start(Vector (&sum)[h][w], Index row, Index column) const {
     if (first) return;
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) {
       Index const c = column + n % w * lanes;
       sum[n / w][n % w] = load_row(y + (row + n / w) * pitch + c, columns - c);
-    });
+    }
   }
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int i = 0; i < h; ++i) {
       if (last) {
         Vector const b = splat(bias ? bias[row + i] : 0.f);
-        unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
+        COLDPRESS_UNROLL
+        for (int j = 0; j < w; ++j) sum[i][j] += b;
       }
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) {
         Index const c = column + j * lanes;
         float* const at = y + (row + i) * pitch + c;
         if (j + 1 < w) {
@@ -43,8 +47,8 @@ struct Channels {
         } else {
           store_row(at, sum[i][j], columns - c);
         }
-      });
-    });
+      }
+    }
   }
 };
 

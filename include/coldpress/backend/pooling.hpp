@@ -59,9 +59,9 @@ COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
         Index corner = (g.depth.at(i, 0) * g.height.in + g.height.at(j, 0)) * g.width.in + g.width.at(k, 0);
         for (; k < right; ++k, corner += stride) {
           auto const taps = [&](auto each) COLDPRESS_INLINE_LAMBDA {
-            unroll<rows * columns>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+            COLDPRESS_UNROLL
+            for (int n = 0; n < rows * columns; ++n)
               each(std::int32_t{n}, corner + n / columns * g.width.in + n % columns);
-            });
           };
           f(output + k, static_cast<float>(rows * columns), 0, taps);
         }
@@ -221,20 +221,25 @@ __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, floa
         auto const with_v = [&](int s) COLDPRESS_INLINE_LAMBDA { return disjoint ? v : sum[s] + v; };
         if (maxima) {
           Mask const place = (Mask)load_once(places + at) - number;
-          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = place == s ? with_v(s) : sum[s]; });
+          COLDPRESS_UNROLL
+          for (int s = 0; s < size; ++s) sum[s] = place == s ? with_v(s) : sum[s];
         } else {
-          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = with_v(s); });
+          COLDPRESS_UNROLL
+          for (int s = 0; s < size; ++s) sum[s] = with_v(s);
         }
       }
       bool const inside = column >= 0 && column + stride <= in;
-      unroll<stride>([&](int s) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int s = 0; s < stride; ++s) {
         if (inside || (column + s >= 0 && column + s < in)) store(dx + (column + s) * step, sum[s]);
-      });
-      unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = s + stride < size ? sum[s + stride] : Vector{}; });
+      }
+      COLDPRESS_UNROLL
+      for (int s = 0; s < size; ++s) sum[s] = s + stride < size ? sum[s + stride] : Vector{};
     }
-    unroll<size - stride>([&](int s) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int s = 0; s < size - stride; ++s) {
       if (column < in) store(dx + column++ * step, sum[s]);
-    });
+    }
     for (; column < in; ++column) store(dx + column * step, Vector{});
   }
 }

@@ -20,14 +20,14 @@ struct RowPrimitives : Layout, WorkPartition {
     auto const epilogue = cpu::epilogue_of(y, post_ops, bias);
     cpu::either(
         cpu::is_one(x.rows),
-        [&]() COLDPRESS_INLINE_LAMBDA {
+        [&](auto...) COLDPRESS_INLINE_LAMBDA {
           cpu::affine_row(cpu::affine_step(x, weight, bias, y, post_ops), x.columns, y.columns);
         },
-        [&]() COLDPRESS_INLINE_LAMBDA {
+        [&](auto...) COLDPRESS_INLINE_LAMBDA {
           cpu::either(
               cpu::is_one(y.columns),
-              [&] { each_row(x, [&](Index i) { cpu::dot(x.columns, x.row(i), weight, epilogue, i); }); },
-              [&]() COLDPRESS_INLINE_LAMBDA {
+              [&](auto...) { each_row(x, [&](Index i) { cpu::dot(x.columns, x.row(i), weight, epilogue, i); }); },
+              [&](auto...) COLDPRESS_INLINE_LAMBDA {
                 multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)},
                          epilogue, 0, panels_of(y.columns));
               });
@@ -43,15 +43,15 @@ struct RowPrimitives : Layout, WorkPartition {
     auto const epilogue = cpu::epilogue_of(dx, derivative);
     auto const multiply_some = [&](auto first, auto count, Index panel, auto some) {
       cpu::either(
-          cpu::is_one(out), [&] { cpu::copy_run(weight + first, scratch, count); },
-          [&] { transpose(count, out, weight + first * pitch(out), pitch(out), scratch, pitch(count)); });
+          cpu::is_one(out), [&](auto...) { cpu::copy_run(weight + first, scratch, count); },
+          [&](auto...) { transpose(count, out, weight + first * pitch(out), pitch(out), scratch, pitch(count)); });
       multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, cpu::Right<float>{scratch, pitch(count), first}, epilogue,
                panel, some);
     };
     auto const at_once = transposed_at_once(out);
     cpu::either(
-        cpu::at_most(in, at_once), [&] { multiply_some(Fixed<0>{}, in, 0, panels); },
-        [&] {
+        cpu::at_most(in, at_once), [&](auto...) { multiply_some(Fixed<0>{}, in, 0, panels); },
+        [&](auto...) {
           Index const most = at_once / (cpu::tile_columns * cpu::lanes);
           auto const column = [&](Index panel) { return cpu::start_of(panel, all, cpu::tile_columns) * cpu::lanes; };
           for (Index panel = 0; panel < panels; panel += most) {
@@ -71,19 +71,19 @@ struct RowPrimitives : Layout, WorkPartition {
     auto const epilogue = cpu::epilogue_of(sink, row_pitch);
     cpu::either(
         cpu::is_one(dy.columns),
-        [&] {
+        [&](auto...) {
           sum_rows_of(x, epilogue, [&](cpu::Vector& sum, Index i, Index c) COLDPRESS_INLINE_LAMBDA {
             sum = cpu::fma(cpu::splat(*dy.row(i)), cpu::load_row(x.row(i) + c, x.columns - c), sum);
           });
         },
-        [&] {
+        [&](auto...) {
           cpu::either(
               cpu::turns(x.columns, dy.columns),
-              [&] {
+              [&](auto...) {
                 cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch},
                                      epilogue);
               },
-              [&] {
+              [&](auto...) {
                 multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, cpu::Right<float>{dy.data, dy.pitch},
                          epilogue, 0, panels_of(dy.columns));
               });
@@ -221,16 +221,17 @@ struct RowPrimitives : Layout, WorkPartition {
     auto const vectors = cpu::vectors(x.columns);
     each(cpu::parts_of(vectors, Fixed<most>{}), product_of(x.rows, Fixed<value_cost * most * cpu::lanes>{}),
          [&](Index first, Index last, int) {
-           cpu::split<most>(
-               vectors,
-               [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-                 cpu::Vector sum[1][w] = {};
-                 for (Index i = 0; i < x.rows; ++i) {
-                   cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { add(sum[0][j], i, (v + j) * cpu::lanes); });
-                 }
-                 epilogue.finish(sum, 0, v * cpu::lanes);
-               },
-               {first, last});
+           cpu::split<most>(vectors,
+                            [&](Index v, auto number) COLDPRESS_INLINE_LAMBDA {
+                              constexpr int w = number;
+                              cpu::Vector sum[1][w] = {};
+                              for (Index i = 0; i < x.rows; ++i) {
+                                COLDPRESS_UNROLL
+                                for (int j = 0; j < w; ++j) add(sum[0][j], i, (v + j) * cpu::lanes);
+                              }
+                              epilogue.finish(sum, 0, v * cpu::lanes);
+                            },
+                            {first, last});
          });
   }
 };

@@ -183,7 +183,8 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
     if constexpr (!has_fma) {
       if (s.groups * channels > most_flushed_once) value = flush_small(value, splat(smallest_factor));
     }
-    unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(value, load(weight + j * tap_pitch), sum[j]); });
+    COLDPRESS_UNROLL
+    for (int j = 0; j < count; ++j) sum[j] = fma(value, load(weight + j * tap_pitch), sum[j]);
   }
   for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
     if (j + 1 < count || !last) store(sums + j * lanes, sum[j]);
@@ -220,7 +221,8 @@ COLDPRESS_INLINE void finish_step(Fused<ConvolutionStep<Chain, Join>> const& s, 
 /// each would wait for its last term.
 template <class Step>
 COLDPRESS_INLINE void mix_step(Step const& s, float const* x, Index column) {
-  split<tile_columns>(vectors(s.outputs), [&](Index first, auto w) COLDPRESS_INLINE_LAMBDA {
+  split<tile_columns>(vectors(s.outputs), [&](Index first, auto number) COLDPRESS_INLINE_LAMBDA {
+    constexpr int w = number;
     Index const k = first * lanes, channels = s.channels, pitch = s.weight_pitch;
     float const* weight = s.weight + column + k;
     Vector sums[w] = {};
@@ -229,7 +231,8 @@ COLDPRESS_INLINE void mix_step(Step const& s, float const* x, Index column) {
       if constexpr (!has_fma) {
         if (s.groups * channels > most_flushed_once) value = flush_small(value, splat(smallest_factor));
       }
-      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sums[j] = fma(value, load(weight + j * lanes), sums[j]); });
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) sums[j] = fma(value, load(weight + j * lanes), sums[j]);
     }
     for_constants<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
       Vector sum[1][1] = {{sums[j]}};
@@ -344,10 +347,10 @@ struct StepSums {
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     either(
         adds,
-        [&]() COLDPRESS_INLINE_LAMBDA {
+        [&](auto...) COLDPRESS_INLINE_LAMBDA {
           Added{to, pitch, columns}.finish(sum, row, column);
         },
-        [&]() COLDPRESS_INLINE_LAMBDA {
+        [&](auto...) COLDPRESS_INLINE_LAMBDA {
           Output<coldpress::Chain<>>{{}, nullptr, to, pitch, columns}.finish(sum, row, column);
         });
   }
@@ -403,8 +406,8 @@ COLDPRESS_INLINE void add_row_product(Index columns, Index depth, F term, float 
     Vector sum[chains] = {};
     Index k = 0;
     for (; k + chains <= depth; k += chains) {
-      unroll<chains>([&](int i)
-                         COLDPRESS_INLINE_LAMBDA { sum[i] = term(sum[i], load(matrix + (k + i) * pitch + c), k + i); });
+      COLDPRESS_UNROLL
+      for (int i = 0; i < chains; ++i) sum[i] = term(sum[i], load(matrix + (k + i) * pitch + c), k + i);
     }
     for (; k < depth; ++k) sum[0] = term(sum[0], load(matrix + k * pitch + c), k);
     store_row(to + c, load_row(to + c, columns - c) + ((sum[0] + sum[1]) + (sum[2] + sum[3])), columns - c);

@@ -48,15 +48,17 @@ struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
     if (weight) {
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) {
         Vector x = load(signal + t + j * lanes);
         if constexpr (!has_fma) x = flush_small(x, splat(smallest_factor));
-        unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+        COLDPRESS_UNROLL
+        for (int i = 0; i < h; ++i) {
           Vector product = fma(splat(weight[row + i]), x, Vector{});
           if (product_bias) product += splat(product_bias[row + i]);
           sum[i][j] += product;
-        });
-      });
+        }
+      }
     }
     if (!to) return SignalOutput::finish(sum, row, t);
     Index const offset = row * pitch + t, from_offset = row * from_pitch + t, to_offset = row * to_pitch + t;
@@ -84,10 +86,12 @@ template <class Chain, class Join>
 COLDPRESS_INLINE void map_signal(SignalMap<Chain, Join> const& s) {
   auto const epilogue = signal_output(s);
   float const* const x = s.x.row(0);
-  for_signal_vectors(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
+  for_signal_vectors(s.x.steps(), [&](Index t, auto count) COLDPRESS_INLINE_LAMBDA {
+    constexpr int w = count;
     for (Index row = 0; row < s.x.features; ++row) {
       Vector v[1][w];
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { v[0][j] = load(x + row * s.x.pitch + t + j * lanes); });
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) v[0][j] = load(x + row * s.x.pitch + t + j * lanes);
       epilogue.finish(v, row, t);
     }
   });
@@ -119,21 +123,26 @@ __attribute__((noinline)) void signal_tile(Step const& s, Epilogue const& epilog
     float const* at = s.x.data + (from < -s.most ? from + s.x.mask + 1 : from) + first * pitch + t;
     for (Index c = 0; c < channels; ++c, at += pitch, weight += weight_pitch) {
       Vector x[w];
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) {
         x[j] = load_once(at + j * lanes);
         if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
-      });
-      unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+      }
+      COLDPRESS_UNROLL
+      for (int i = 0; i < h; ++i) {
         Vector const a = splat(weight[i]);
-        unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(a, x[j], sum[i][j]); });
-      });
+        COLDPRESS_UNROLL
+        for (int j = 0; j < w; ++j) sum[i][j] = fma(a, x[j], sum[i][j]);
+      }
     }
   }
   if (s.bias) {
-    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int i = 0; i < h; ++i) {
       Vector const b = splat(s.bias[row + i]);
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
-    });
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) sum[i][j] += b;
+    }
   }
   Epilogue const local = epilogue;  // stores cannot change a copy
   local.finish(sum, row, t);

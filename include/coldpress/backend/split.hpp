@@ -96,7 +96,8 @@ constexpr auto at_most(Fixed<n>, Fixed<most>) {
 }
 constexpr bool at_most(Index n, Index most) { return n <= most; }
 
-/// Calls f() if the condition holds, and g() otherwise. If the condition is a constant, only that call is compiled.
+/// Calls f() if the condition holds, and g() otherwise. If the condition is a constant, only that call is compiled. The
+/// callers' lambdas take (auto...), so that they are templates, and the other one is not even instantiated.
 template <class Condition, class F, class G>
 COLDPRESS_INLINE void either(Condition condition, F f, G g) {
   if constexpr (std::is_same_v<Condition, std::true_type>) {

@@ -85,11 +85,14 @@ __attribute__((noinline)) void tile(Index depth, A const& a, B const& b, Epilogu
   auto right = b.from(column);
   auto const add = [&]() COLDPRESS_INLINE_LAMBDA {
     Vector values[w];
-    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
-    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) values[j] = load(right.data + j * lanes);
+    COLDPRESS_UNROLL
+    for (int i = 0; i < h; ++i) {
       Vector const x = splat(left[i]);
-      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
-    });
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) sum[i][j] = fma(x, values[j], sum[i][j]);
+    }
     left.next(), right.next();
   };
   Index k = 0;
@@ -115,11 +118,12 @@ struct Added {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) {
       Index const c = column + n % w * lanes;
       float* const at = y + (row + n / w) * pitch + c;
       store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
-    });
+    }
   }
 };
 
@@ -182,11 +186,13 @@ void multiply_packed(Count rows, Columns columns, Index depth, A a, float const*
 COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   Vector next[lanes];
   for (int stage = 1; stage < lanes; stage *= 2) {
-    unroll<lanes / 2>([&](int r) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int r = 0; r < lanes / 2; ++r) {
       next[2 * r] = interleave<0>(t[r], t[r + lanes / 2]);
       next[2 * r + 1] = interleave<1>(t[r], t[r + lanes / 2]);
-    });
-    unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
+    }
+    COLDPRESS_UNROLL
+    for (int r = 0; r < lanes; ++r) t[r] = next[r];
   }
 }
 
@@ -208,13 +214,16 @@ struct Turned {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index, Index column) const {
-    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) {
       Vector square[lanes] = {}, rows[lanes][1];
-      unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { square[i] = sum[i][j]; });
+      COLDPRESS_UNROLL
+      for (int i = 0; i < h; ++i) square[i] = sum[i][j];
       turn(square);
-      unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { rows[r][0] = square[r]; });
+      COLDPRESS_UNROLL
+      for (int r = 0; r < lanes; ++r) rows[r][0] = square[r];
       epilogue.finish(rows, column + j * lanes, 0);
-    });
+    }
   }
 };
 /// The same product as multiply, with the same bits, for shapes where `turns` holds: A is columns x depth, B is depth x
@@ -236,19 +245,21 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, Number const
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes];
-      unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int r = 0; r < lanes; ++r) {
         Number const* const line = from + (r0 + r) * from_pitch + c0;
         if (r0 + r >= rows) {
           t[r] = Vector{};
         } else {
           t[r] = exact && columns - c0 < lanes ? load_partial(line, columns - c0) : load(line);
         }
-      });
+      }
       turn(t);
-      unroll<lanes>([&](int c) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int c = 0; c < lanes; ++c) {
         float* const line = to + (c0 + c) * to_pitch + r0;
         if (c0 + c < columns) exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
-      });
+      }
     }
   }
 }

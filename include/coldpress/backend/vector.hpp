@@ -23,6 +23,13 @@
 
 #define COLDPRESS_INLINE __attribute__((always_inline)) inline
 #define COLDPRESS_INLINE_LAMBDA __attribute__((always_inline))
+/// Unrolls the loop that follows. Its number of repetitions is a constant, but not a parameter whose type is that of a
+/// constant, which g++ does not recognise.
+#if defined __clang__
+#define COLDPRESS_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define COLDPRESS_UNROLL _Pragma("GCC unroll 64")
+#endif
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -335,17 +342,6 @@ COLDPRESS_INLINE void for_constants(F f) {
     (f(std::integral_constant<int, i>{}), ...);
   }
   (std::make_integer_sequence<int, N>{});
-}
-
-/// Calls f(0) ... f(N - 1), unrolled. f is compiled once instead of N times.
-template <int N, class F>
-COLDPRESS_INLINE void unroll(F f) {
-#if defined __clang__
-#pragma clang loop unroll(full)
-#else
-#pragma GCC unroll 64
-#endif
-  for (int i = 0; i < N; ++i) f(i);
 }
 
 /// The lower or the upper half of a[0], b[0], a[1], b[1], ...

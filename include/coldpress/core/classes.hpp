@@ -6,8 +6,6 @@
 #include <coldpress/core/pointwise.hpp>
 #include <coldpress/core/spelling.hpp>
 
-#include <string>
-
 namespace coldpress {
 
 /// The softmax of the line x[0], x[inner], ..., in plain loops.
@@ -107,12 +105,6 @@ template <class L, class T>
 constexpr T share_of_position(L const& loss, T const* labels, Index positions) {
   Index const count = freestanding::max<Index>(1, labels_that_count(loss, labels, positions));
   return loss.class_weights.template scale<T>(loss.normalize) * loss.loss_weight / static_cast<T>(count);
-}
-
-inline std::string to_string(ClassWeights const& weights) {
-  std::string text = "{";
-  for (int k = 0; k < weights.count; ++k) text.append(k ? ", " : "").append(std::to_string(weights.factors[k]));
-  return text + "}";
 }
 
 }  // namespace coldpress

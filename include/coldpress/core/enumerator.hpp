@@ -4,6 +4,8 @@
 #include <coldpress/core/spelling.hpp>
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace coldpress {
 

@@ -1,50 +1,17 @@
 // The exception types: each carries a sentence and, where known, the file, the layer and the field it is about.
 #pragma once
 
+#include <coldpress/core/error_text.hpp>
+
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <new>
-#include <string>
 #include <string_view>
-#include <utility>
-
-// Functions that take little time to run, such as those that compose an error's sentence, take the compiler longer than
-// the rest of a small network. They are marked COLDPRESS_ONCE. Sources with ready-made kernels only declare them, and
-// coldpress::kernels contains them (kernels/cpu/once.cpp).
-#if defined COLDPRESS_COMPILES_ONCE
-#define COLDPRESS_ONCE __attribute__((cold))
-#elif (defined COLDPRESS_LINKED_KERNELS || defined COLDPRESS_LEVEL) && defined __cpp_exceptions && !defined __CUDACC__
-#define COLDPRESS_DECLARES_ONCE
-#else
-#define COLDPRESS_ONCE __attribute__((noinline, cold)) inline
-#endif
 
 namespace coldpress {
 
-#if defined __cpp_exceptions || defined __CUDACC_RTC__  // where nothing is raised
-using ErrorText = std::string;
-#else
-/// The sentence of an error in a program without exceptions, which need not have a heap: at most 255 characters.
-class ErrorText {
- public:
-  ErrorText() = default;
-  ErrorText(std::string_view words) { *this += words; }
-  ErrorText(char const* words) { *this += words; }
-  ErrorText& operator+=(std::string_view words) {
-    for (char const c : words) {
-      if (length_ < most) text_[length_++] = c;
-    }
-    return *this;
-  }
-  char const* c_str() const { return text_; }
-  bool empty() const { return length_ == 0; }
-
- private:
-  static constexpr int most = 255;
-  int length_ = 0;
-  char text_[most + 1] = {};
-};
-
+#if !defined __cpp_exceptions && !defined __CUDACC_RTC__
 /// What a program that is compiled without exceptions does with an error: it calls this function with the sentence, if
 /// there is one, and then stops (__builtin_trap). A function that does not return, but restarts a device for example,
 /// is its own way out.
@@ -60,38 +27,47 @@ inline ErrorHandler error_handler = nullptr;
 /// not known.
 class Error : public std::exception {
  public:
-  explicit Error(std::string sentence) : sentence_(std::move(sentence)) { compose(); }
+  explicit Error(std::string_view sentence);
+  Error(Error const&) = default;
+  Error& operator=(Error const&) = default;
+  ~Error() override;
 
   char const* what() const noexcept override { return text_.c_str(); }
-  std::string const& sentence() const noexcept { return sentence_; }
-  std::string const& file() const noexcept { return file_; }
-  std::string const& layer() const noexcept { return layer_; }
-  std::string const& field() const noexcept { return field_; }
+  ErrorText const& sentence() const noexcept { return sentence_; }
+  ErrorText const& file() const noexcept { return file_; }
+  ErrorText const& layer() const noexcept { return layer_; }
+  ErrorText const& field() const noexcept { return field_; }
 
   // Context is added while the exception propagates. The first value is kept, since it is the innermost and most
   // precise.
-  void in_file(std::string const& file) { add(file_, file); }
-  void in_layer(std::string const& layer) { add(layer_, layer); }
-  void in_field(std::string const& field) { add(field_, field); }
+  void in_file(std::string_view file) { add(file_, file); }
+  void in_layer(std::string_view layer) { add(layer_, layer); }
+  void in_field(std::string_view field) { add(field_, field); }
 
  private:
-  void add(std::string& part, std::string const& value) {
+  void add(ErrorText& part, std::string_view value) {
     if (part.empty()) part = value, compose();
   }
+  void compose();
+  ErrorText sentence_, file_, layer_, field_, text_;
+};
+
+#if !defined COLDPRESS_DECLARES_ONCE
+COLDPRESS_ONCE Error::Error(std::string_view sentence) : sentence_(sentence) { compose(); }
+COLDPRESS_ONCE Error::~Error() {}
+COLDPRESS_ONCE void Error::compose() {
   struct Part {
     char const* before;
-    std::string const& text;
+    ErrorText const& text;
     char const* after;
   };
-  __attribute__((cold)) void compose() {  // one loop, because every program compiles this
-    text_.clear();
-    for (auto const& [before, text, after] :
-         {Part{"", file_, ": "}, Part{"layer '", layer_, "': "}, Part{"", field_, ": "}, Part{"", sentence_, ""}}) {
-      if (!text.empty()) text_.append(before).append(text).append(after);
-    }
+  text_ = {};
+  for (auto const& [before, text, after] :
+       {Part{"", file_, ": "}, Part{"layer '", layer_, "': "}, Part{"", field_, ": "}, Part{"", sentence_, ""}}) {
+    if (!text.empty()) (text_ += before) += text, text_ += after;
   }
-  std::string sentence_, file_, layer_, field_, text_;
-};
+}
+#endif
 
 /// Shapes that do not fit each other, or data that does not fit a shape.
 struct ShapeError : Error {
@@ -138,11 +114,11 @@ struct DataError : Error {
 /// Training has diverged: the loss of a step, or a weight after it, is infinite or NaN. The sentence says whether the
 /// weights can still be used.
 struct DivergenceError : Error {
-  DivergenceError(std::string sentence, std::uint64_t in_step, double its_loss, std::string_view bad_weight)
-      : Error(std::move(sentence)), step(in_step), loss(its_loss), weight(bad_weight) {}
+  DivergenceError(std::string_view sentence, std::uint64_t in_step, double its_loss, std::string_view bad_weight)
+      : Error(sentence), step(in_step), loss(its_loss), weight(bad_weight) {}
   std::uint64_t step;  // counted from 1
   double loss;
-  std::string weight;  // the first weight with a value that is not finite, by its name in a file (linear1-0); or empty
+  ErrorText weight;  // the first weight with a value that is not finite, by its name in a file (linear1-0); or empty
 };
 
 /// Throws E with this sentence, and what else it has. In a program without exceptions it calls the error handler.
@@ -170,7 +146,7 @@ decltype(auto) with_context(Action&& action, Annotate&& annotate) {
   }
 }
 /// Throws ConfigError with this sentence about a field, unless what the sentence demands holds.
-inline void check_field(bool holds, std::string const& field, std::string const& sentence) {
+inline void check_field(bool holds, std::string_view field, std::string_view sentence) {
   if (holds) return;
   ConfigError error{sentence};
   error.in_field(field);
@@ -178,7 +154,7 @@ inline void check_field(bool holds, std::string const& field, std::string const&
 }
 /// Runs `action` on a file. Errors name the file, and std::bad_alloc becomes a MemoryError.
 template <class Action>
-decltype(auto) with_file(std::string const& path, Action&& action) {
+decltype(auto) with_file(std::string_view path, Action&& action) {
   return with_context(
       [&]() -> decltype(auto) {
         try {

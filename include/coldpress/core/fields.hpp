@@ -3,8 +3,6 @@
 
 #include <boost/hana/fwd/accessors.hpp>
 
-#include <cstddef>
-
 namespace coldpress {
 
 /// A field that is a list of at most `max` numbers: `count` of them at data(). `of` makes the list from numbers;
@@ -18,19 +16,9 @@ concept NumberList = requires(L const& list) {
 }  // namespace coldpress
 namespace coldpress::detail {
 
-/// A string literal as a template argument.
-template <std::size_t n>
-struct FieldName {
-  char text[n];
-  constexpr FieldName(char const (&literal)[n]) {
-    for (std::size_t i = 0; i < n; ++i) text[i] = literal[i];
-  }
-};
-template <FieldName name, auto member>
-struct Field;
-
-/// Boost.Hana's accessors, defined in for_each_field.hpp.
-template <class Struct, class... Fields>
+/// Boost.Hana's accessors, defined in for_each_field.hpp. Names::names() is "first, second, ..."; an argument for each
+/// name would cost the compiler 80 us at each declaration.
+template <class Names, auto... members>
 constexpr auto accessors();
 
 }  // namespace coldpress::detail
@@ -38,20 +26,20 @@ constexpr auto accessors();
 /// COLDPRESS_FIELDS(Type, fields...) declares the fields of a struct. Use it in the global namespace, like
 /// BOOST_HANA_ADAPT_STRUCT (boost/hana/adapt_struct.hpp), which may be used instead. That macro costs 10 ms of compile
 /// time per struct at the declaration; this one costs it only where the fields are used.
-#define COLDPRESS_FIELDS(Type, ...)                                                                  \
-  template <>                                                                                        \
-  struct boost::hana::accessors_impl<Type> {                                                         \
-    template <class T = Type>                                                                        \
-    static constexpr auto apply() {                                                                  \
-      return ::coldpress::detail::accessors<T __VA_OPT__(, COLDPRESS_FIELD_LIST(T, __VA_ARGS__))>(); \
-    }                                                                                                \
+#define COLDPRESS_FIELDS(Type, ...)                                                                                  \
+  template <>                                                                                                        \
+  struct boost::hana::accessors_impl<Type> {                                                                         \
+    static constexpr char const* names() { return #__VA_ARGS__; }                                                    \
+    template <class T = Type>                                                                                        \
+    static constexpr auto apply() {                                                                                  \
+      return ::coldpress::detail::accessors<accessors_impl<T> __VA_OPT__(, COLDPRESS_FIELD_LIST(T, __VA_ARGS__))>(); \
+    }                                                                                                                \
   }
 
-// Makes one Field per name. A macro cannot call itself while it is expanded, so each step ends in a deferred call,
-// which COLDPRESS_REREAD expands in a later scan.
+// Makes one pointer to a member per name. A macro cannot call itself while it is expanded, so each step ends in a
+// deferred call, which COLDPRESS_REREAD expands in a later scan.
 #define COLDPRESS_FIELD_LIST(T, ...) COLDPRESS_REREAD(COLDPRESS_FIELD(T, __VA_ARGS__))
-#define COLDPRESS_FIELD(T, name, ...) \
-  ::coldpress::detail::Field<#name, &T::name> __VA_OPT__(, COLDPRESS_LATER COLDPRESS_PARENTHESES(T, __VA_ARGS__))
+#define COLDPRESS_FIELD(T, name, ...) &T::name __VA_OPT__(, COLDPRESS_LATER COLDPRESS_PARENTHESES(T, __VA_ARGS__))
 #define COLDPRESS_LATER() COLDPRESS_FIELD
 #define COLDPRESS_PARENTHESES ()
 #define COLDPRESS_REREAD(...) COLDPRESS_REREAD_9(COLDPRESS_REREAD_9(COLDPRESS_REREAD_9(__VA_ARGS__)))

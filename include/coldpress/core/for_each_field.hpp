@@ -18,23 +18,33 @@
 namespace coldpress {
 namespace detail {
 
-template <FieldName name, auto member>
+/// Name number `n` of "first, second, ...".
+constexpr std::string_view field_name(std::string_view names, std::size_t n) {
+  for (; n > 0; --n) names.remove_prefix(names.find(',') + 2);
+  return names.substr(0, names.find(','));
+}
+template <class Names, std::size_t n, auto member>
 struct Field {
+  static constexpr std::string_view name = field_name(Names::names(), n);
   template <std::size_t... i>
   static constexpr auto text(std::index_sequence<i...>) {
-    return boost::hana::string_c<name.text[i]...>;
+    return boost::hana::string_c<name[i]...>;
   }
   template <class Struct>
   constexpr decltype(auto) operator()(Struct&& value) const {
     return static_cast<Struct&&>(value).*member;
   }
   static constexpr auto accessor() {
-    return boost::hana::make_pair(text(std::make_index_sequence<sizeof(name.text) - 1>()), Field{});
+    return boost::hana::make_pair(text(std::make_index_sequence<name.size()>()), Field{});
   }
 };
-template <class Struct, class... Fields>
+template <class Names, auto... members, std::size_t... n>
+constexpr auto accessors_of(std::index_sequence<n...>) {
+  return boost::hana::make_tuple(Field<Names, n, members>::accessor()...);
+}
+template <class Names, auto... members>
 constexpr auto accessors() {
-  return boost::hana::make_tuple(Fields::accessor()...);
+  return accessors_of<Names, members...>(std::make_index_sequence<sizeof...(members)>());
 }
 
 /// Converts to the type of any field, but not to the struct itself.

@@ -45,13 +45,6 @@ enum class PoolingMode { max, average };
 constexpr auto spellings(Rounding) { return std::array<std::string_view, 2>{"floor", "ceil"}; }
 constexpr auto spellings(PoolingMode) { return std::array<std::string_view, 2>{"max", "average"}; }
 
-inline std::string to_string(PerAxis const& numbers) {
-  if (numbers.count == 0) return "{}";
-  std::string text = std::to_string(numbers[0]);
-  for (int axis = 1; axis < numbers.count; ++axis) text += ", " + std::to_string(numbers[axis]);
-  return numbers.count == 1 ? text : "{" + text + "}";
-}
-
 /// A window along one axis. Tap `tap` of output `output` reads input output * stride + tap * dilation - padding.
 struct Axis {
   Index in = 1, out = 1, filter = 1, stride = 1, padding = 0, dilation = 1;

@@ -99,27 +99,41 @@ void append(Text& text, Shape const& shape) {
   for (int axis = 0; axis < shape.rank(); ++axis) text += axis ? ", " : "", append(text, shape[axis]);
   text += "}";
 }
-inline std::string to_string(Shape const& shape) {
-  std::string text;
-  append(text, shape);
-  return text;
-}
 
 /// A part of a sentence: a text, a shape or a whole number. It is one type for all three, so that a program compiles
-/// only one function that joins them.
-struct SentencePart {
-  std::string_view text = {};
-  Shape const* shape = nullptr;
-  bool is_number = false;
-  long long number = 0;
-
-  constexpr SentencePart(char const* words) : text(words) {}
-  constexpr SentencePart(std::string_view words) : text(words) {}
-  SentencePart(ErrorText const& words) : text(words.c_str()) {}
-  constexpr SentencePart(Shape const& of) : shape(&of) {}
+/// only one function that joins them, and has only two members, since programs that refuse something compile many.
+class SentencePart {
+ public:
+  SentencePart(char const* words) : text_(words), kind_(words_and_zero) {}
+  template <class Words>
+  requires std::is_class_v<Words> && std::is_convertible_v<Words const&, std::string_view> SentencePart(
+      Words const& words)
+      : SentencePart(std::string_view{words}, 0) {}
+  SentencePart(Shape const& shape) : shape_(&shape), kind_(a_shape) {}
   template <class Number>
-  requires std::is_integral_v<Number>
-  constexpr SentencePart(Number of) : is_number(true), number(static_cast<long long>(of)) {}
+  requires std::is_integral_v<Number> SentencePart(Number number)
+      : number_(static_cast<long long>(number)), kind_(a_number) {}
+
+  void append_to(ErrorText& sentence) const {
+    if (kind_ == a_shape) {
+      append(sentence, *shape_);
+    } else if (kind_ == a_number) {
+      append(sentence, number_);
+    } else {
+      sentence +=
+          kind_ == words_and_zero ? std::string_view{text_} : std::string_view{text_, static_cast<std::size_t>(kind_)};
+    }
+  }
+
+ private:
+  SentencePart(std::string_view words, int) : text_(words.data()), kind_(static_cast<Index>(words.size())) {}
+  static constexpr Index words_and_zero = -1, a_shape = -2, a_number = -3;
+  union {
+    char const* text_;
+    Shape const* shape_;
+    long long number_;
+  };
+  Index kind_;  // or the length of a text without a zero at its end
 };
 
 /// The parts as one sentence, and a ShapeError with it.
@@ -129,15 +143,7 @@ __attribute__((cold)) ErrorText joined(std::initializer_list<SentencePart> parts
 #else
 COLDPRESS_ONCE ErrorText joined(std::initializer_list<SentencePart> parts) {
   ErrorText sentence;
-  for (SentencePart const& part : parts) {
-    if (part.shape != nullptr) {
-      append(sentence, *part.shape);
-    } else if (part.is_number) {
-      append(sentence, part.number);
-    } else {
-      sentence += part.text;
-    }
-  }
+  for (SentencePart const& part : parts) part.append_to(sentence);
   return sentence;
 }
 [[noreturn]] COLDPRESS_ONCE void refuse_joined(std::initializer_list<SentencePart> parts) {

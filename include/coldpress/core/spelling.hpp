@@ -4,7 +4,6 @@
 // Each enumeration has one table beside it, which files, configs, messages and commands share.
 
 #include <array>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -19,6 +18,5 @@ concept Spelled = std::is_enum_v<Enum> && requires(Enum value) {
 
 /// The text of an enumerator.
 constexpr std::string_view spelling(Spelled auto value) { return spellings(value)[static_cast<std::size_t>(value)]; }
-inline std::string to_string(Spelled auto value) { return std::string{spelling(value)}; }
 
 }  // namespace coldpress

@@ -69,7 +69,7 @@ Custom::Value value_of(T const& field) {
     return std::vector<std::uint64_t>(field.data(), field.data() + field.count);
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(Spelled<T>, "register_layer: a field that is an enumeration needs spellings(value), its texts");
-    return to_string(field);
+    return std::string{spelling(field)};
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
     return field;
   } else if constexpr (std::is_floating_point_v<T>) {

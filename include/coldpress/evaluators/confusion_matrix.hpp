@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace coldpress {

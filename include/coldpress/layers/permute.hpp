@@ -33,12 +33,6 @@ struct Axes {
   }
 };
 
-inline std::string to_string(Axes const& axes) {
-  std::string text = "{";
-  for (int a = 0; a < axes.count; ++a) text.append(a ? ", " : "").append(std::to_string(axes.order[a]));
-  return text + "}";
-}
-
 /// Changes the order of a sample's axes: axis i of the output is axis axes[i] of the input.
 struct Permute {
   static constexpr std::string_view name = "permute";

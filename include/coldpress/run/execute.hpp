@@ -13,27 +13,30 @@ namespace detail {
 template <class Run>
 using ComputedIn = ComputedBy<std::remove_cvref_t<decltype(Run::backend)>>;
 
-/// Calls f() if group g passes a gradient to edge k. In a static program the call is not compiled if it does not.
+// In a static program, the functions below are called with templates, lambdas of (auto...) for example, so that what is
+// not called is not even instantiated.
+
+/// Calls f(k) if group g passes a gradient to edge k. In a static program the call is not compiled if it does not.
 template <class Run, class G, class K, class F>
-constexpr void where_passed(Run const& run, G g, K k, F f) {
+constexpr void where_passed(Run const& run, G g, K k, F const& f) {
   auto const passed = run.program.passes_gradient(g, k);
   if constexpr (!std::is_same_v<decltype(passed), std::false_type const>) {
-    if (passed) f();
+    if (passed) f(k);
   }
 }
 
 /// The same for every edge of the group: f(k).
 template <class Run, class G, class F>
-constexpr void for_each_passed(Run const& run, G g, F f) {
-  run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
+constexpr void for_each_passed(Run const& run, G g, F const& f) {
+  run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, f); });
 }
 
-/// Calls f() if the edge does not share the gradient of the group, which would then be copied to where it is.
+/// Calls f(k) if the edge does not share the gradient of the group, which would then be copied to where it is.
 template <class Run, class G, class K, class F>
-constexpr void unless_shared(Run const& run, G g, K k, F f) {
+constexpr void unless_shared(Run const& run, G g, K k, F const& f) {
   auto const shared = run.program.shares_gradient(g, k);
   if constexpr (!std::is_same_v<decltype(shared), std::true_type const>) {
-    if (!shared) f();
+    if (!shared) f(k);
   }
 }
 
@@ -140,7 +143,7 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g,
   }
   run.program.head(
       g, [&](auto const& layer) __attribute__((always_inline)) { forward_head(run, layer, g, y, post_ops, stage); },
-      [&] {
+      [&](auto...) {
         if constexpr (!is_block_of<Run> || has_signals<decltype(run.backend)>)
           run.backend.map(run.value(run.program.input(g, run.first_edge)), y, post_ops);
       });
@@ -200,7 +203,7 @@ constexpr T loss_gradient(Run const& run, L const& any_shape, G g) {
   Shape const in = run.program.loss_input(g);
   L const loss = loss_for(any_shape, in);
   Rows<T> dt{};
-  where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });
+  where_passed(run, g, Second{}, [&](auto k) { dt = run.target(g, k); });
   auto const compare = [&](auto kind, auto y) {
     T mean{};
     if constexpr (ElementLoss<L>) {
@@ -350,10 +353,10 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
     };
     run.program.head(
         g, [&](auto const& layer) { head_gradient(run, layer, g, sinks, pass, stage); },
-        [&] {
+        [&](auto...) {
           if (group.join >= 0) return;
-          each_passed([&](auto k) {
-            detail::unless_shared(run, g, k, [&] {
+          each_passed([&](auto from) {
+            detail::unless_shared(run, g, from, [&](auto k) {
               run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_derivative(g, k));
               run.add(g, k);
             });
@@ -363,9 +366,9 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
     run.program.join(
         g,
         [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum
-          each_passed([&](auto k) {
-            if (group.head >= 0 && k != group.side) return;
-            detail::unless_shared(run, g, k, [&] {
+          each_passed([&](auto from) {
+            if (group.head >= 0 && from != group.side) return;
+            detail::unless_shared(run, g, from, [&](auto k) {
               join_gradient(run, layer, g, k);
               run.add(g, k);
             });

@@ -3,7 +3,7 @@
 
 #include <coldpress/typed/operations.hpp>
 
-#include <optional>
+#include <type_traits>
 
 namespace coldpress {
 namespace blocks {
@@ -117,28 +117,26 @@ constexpr ScaledDotProductAttention attention_of(Index heads) { return {.heads =
 
 /// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017), or as `wish` says, a number of
 /// heads or a ScaledDotProductAttention; the heads must divide the features. It is preceded by one Linear of each step,
-/// for queries, keys and values together, and followed by another. `positions` may turn queries and keys; its heads are
-/// set here.
-template <class Recorder, class Wish = ScaledDotProductAttention>
-constexpr auto multi_head_attention(Value<Recorder> x, Wish const& wish,
-                                    std::optional<RotaryPositions> positions = {}) {
+/// for queries, keys and values together, and followed by another. RotaryPositions as `positions` turn queries and
+/// keys; their size and heads are set here.
+template <class Recorder, class Wish = ScaledDotProductAttention, class Positions = Identity>
+constexpr auto multi_head_attention(Value<Recorder> x, Wish const& wish, Positions positions = {}) {
   ScaledDotProductAttention const options = attention_of(wish);
   Index const features = x.shape()[1], heads = options.heads;
   require(heads > 0 && features % heads == 0, "multi_head_attention: the heads must divide the features");
   Index const kv_heads = options.kv_heads == 0 ? heads : options.kv_heads;
   auto packed = linear_by_step(x, features / heads * (heads + 2 * kv_heads));
-  if (positions) {
-    positions->size = features / heads, positions->heads = heads + kv_heads;
-    packed = packed | *positions;
+  if constexpr (std::is_same_v<Positions, RotaryPositions>) {
+    positions.size = features / heads, positions.heads = heads + kv_heads;
+    packed = packed | positions;
   }
   return linear_by_step(packed | options, features);
 }
 
 /// A layer of a transformer with normalisation first: attention, as above, then two Linears of each step. Each of the
 /// two parts is added to its input. With a causal attention it is a decoder's layer, as in GPT (Radford et al. 2019).
-template <class Recorder, class Wish = ScaledDotProductAttention>
-constexpr auto transformer(Value<Recorder> x, Wish const& wish, Index hidden,
-                           std::optional<RotaryPositions> const& positions = {}) {
+template <class Recorder, class Wish = ScaledDotProductAttention, class Positions = Identity>
+constexpr auto transformer(Value<Recorder> x, Wish const& wish, Index hidden, Positions const& positions = {}) {
   Index const features = x.shape()[1];
   auto const attended = x + multi_head_attention(x | LayerNormalization{}, wish, positions);
   auto const inner = linear_by_step(attended | LayerNormalization{}, hidden) | GELU{};

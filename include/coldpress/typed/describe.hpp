@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/grid/launch.hpp>
+#include <coldpress/core/to_string.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/typed/launch_estimate.hpp>
 #include <coldpress/typed/static_program.hpp>

@@ -12,9 +12,9 @@
 
 /// Makes nvcc unroll a loop whose arrays must be in registers.
 #if defined __CUDA_ARCH__
-#define COLDPRESS_UNROLL _Pragma("unroll")
+#define COLDPRESS_UNROLL_ON_GPU _Pragma("unroll")
 #else
-#define COLDPRESS_UNROLL
+#define COLDPRESS_UNROLL_ON_GPU
 #endif
 
 namespace coldpress::grid {
