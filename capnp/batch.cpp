@@ -318,6 +318,7 @@ void check_one_meaning(FileConfig const& file, Index batch) {
     return {};
   };
   Reading as_batch{file.shapes, {}, Rule::batch_first, false}, as_sample{shapes, {}, Rule::all_whole, false};
+  if (error_of(as_sample)) return;
   auto const in_place = [](ConfigError error, std::string_view layer, std::string_view field) {
     if (!layer.empty()) error.in_layer(layer);
     if (!field.empty()) error.in_field(field);

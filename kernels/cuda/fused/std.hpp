@@ -129,6 +129,8 @@ template <class T>
 inline constexpr bool is_enum_v = __is_enum(T);
 template <class Base, class Derived>
 inline constexpr bool is_base_of_v = __is_base_of(Base, Derived);
+template <class T, class... Args>
+inline constexpr bool is_constructible_v = __is_constructible(T, Args...);
 template <class From, class To>
 inline constexpr bool is_convertible_v = (is_void_v<From> && is_void_v<To>) || requires(void (&take)(To), From&& from) {
   take(static_cast<From&&>(from));
