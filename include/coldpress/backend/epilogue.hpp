@@ -282,6 +282,16 @@ COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offse
   store(sink.weight + offset, weight);
 }
 
+/// The same for the rows of a block. It is compiled once, and not into every tile, because a step with decay or bounds
+/// is long code, for which the sums would be in memory anyway.
+template <class Optimizer>
+__attribute__((noinline)) void adjusted_steps(UpdateSink<Optimizer, float> const& sink, Index offset, Index pitch,
+                                              float const* gradients, int rows, Index columns) {
+  for (int i = 0; i < rows; ++i, offset += pitch, gradients += columns) {
+    for (Index c = 0; c < columns; c += lanes) step<true>(sink, offset + c, load(gradients + c));
+  }
+}
+
 /// Updates a parameter with its gradient while that is in registers.
 template <class Optimizer>
 struct Updated {
@@ -299,8 +309,9 @@ struct Updated {
     if (sink.frozen) return;
     auto const offset = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return (row + i) * pitch + column + j * lanes; };
     if (sink.adjusts()) {
-      for_tile<h, w, true>(sum,
-                           [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { step<true>(sink, offset(i, j), v); });
+      Block<h, w> block;
+      for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
+      adjusted_steps(sink, offset(0, 0), pitch, block.values, h, w * lanes);
     } else {
       for_tile<h, w, Optimizer::heavy>(
           sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { step<false>(sink, offset(i, j), v); });

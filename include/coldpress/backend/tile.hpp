@@ -242,23 +242,21 @@ void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<flo
 template <bool exact = false, class Number>
 __attribute__((noinline)) void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to,
                                          Index to_pitch) {
+  alignas(64) static constexpr Number zeros[lanes] = {};  // in place of rows that are not there
+  float nowhere[lanes];                                   // and of columns
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes];
       COLDPRESS_UNROLL
       for (int r = 0; r < lanes; ++r) {
-        Number const* const line = from + (r0 + r) * from_pitch + c0;
-        if (r0 + r >= rows) {
-          t[r] = Vector{};
-        } else {
-          t[r] = exact && columns - c0 < lanes ? load_partial(line, columns - c0) : load(line);
-        }
+        Number const* const line = r0 + r < rows ? from + (r0 + r) * from_pitch + c0 : zeros;
+        t[r] = exact ? load_row(line, columns - c0) : load(line);
       }
       turn(t);
       COLDPRESS_UNROLL
       for (int c = 0; c < lanes; ++c) {
-        float* const line = to + (c0 + c) * to_pitch + r0;
-        if (c0 + c < columns) exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
+        float* const line = c0 + c < columns ? to + (c0 + c) * to_pitch + r0 : nowhere;
+        exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
       }
     }
   }
