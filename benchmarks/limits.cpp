@@ -34,8 +34,10 @@ double flops_per_second() {
   for (int i = 0; i < sums; ++i) sum[i] = cpu::splat(static_cast<float>(i));
   cpu::Vector const a = cpu::splat(0.999f), b = cpu::splat(1e-6f);
   double const seconds = quickest([&] {
-    for (int n = 0; n < turns; ++n)
-      cpu::unroll<sums>([&](auto i) COLDPRESS_INLINE_LAMBDA { sum[i] = cpu::fma(sum[i], a, b); });
+    for (int n = 0; n < turns; ++n) {
+      COLDPRESS_UNROLL
+      for (int i = 0; i < sums; ++i) sum[i] = cpu::fma(sum[i], a, b);
+    }
     keep(sum);
   });
   return 2.0 * sums * turns * cpu::lanes / seconds;
@@ -50,8 +52,10 @@ double bytes_per_second(std::size_t bytes) {
   double const seconds = quickest([&] {
     cpu::Vector sum[8] = {};
     for (std::size_t n = 0; n < turns; ++n) {
-      for (float const* p = values.data(); p != values.data() + size; p += at_once)
-        cpu::unroll<8>([&](auto i) COLDPRESS_INLINE_LAMBDA { sum[i] += cpu::load(p + i * cpu::lanes); });
+      for (float const* p = values.data(); p != values.data() + size; p += at_once) {
+        COLDPRESS_UNROLL
+        for (int i = 0; i < 8; ++i) sum[i] += cpu::load(p + i * cpu::lanes);
+      }
       keep(sum);
     }
   });

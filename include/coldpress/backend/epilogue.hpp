@@ -15,8 +15,10 @@ COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
     Vector done[h][w];  // a copy, because indexing `sum` itself would move it to memory
     COLDPRESS_UNROLL
     for (int n = 0; n < h * w; ++n) done[n / w][n % w] = sum[n / w][n % w];
-    for (int i = 0; i < h; ++i) COLDPRESS_UNROLL
-    for (int j = 0; j < w; ++j) f(i, j, done[i][j]);
+    for (int i = 0; i < h; ++i) {
+      COLDPRESS_UNROLL
+      for (int j = 0; j < w; ++j) f(i, j, done[i][j]);
+    }
   } else {
     COLDPRESS_UNROLL
     for (int n = 0; n < h * w; ++n) f(n / w, n % w, sum[n / w][n % w]);
@@ -109,8 +111,10 @@ struct Output {
         Block<h, w> block;
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
         apply(post_ops.chain, block.values, block.extents, {row, column, post_ops.step});
-        for (int i = 0; i < h; ++i) COLDPRESS_UNROLL
-        for (int j = 0; j < w; ++j) write(i, j, load(block.at(i, j)));
+        for (int i = 0; i < h; ++i) {
+          COLDPRESS_UNROLL
+          for (int j = 0; j < w; ++j) write(i, j, load(block.at(i, j)));
+        }
       }
     } else {
       for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
@@ -282,13 +286,15 @@ COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offse
   store(sink.weight + offset, weight);
 }
 
-/// The same for the rows of a block. It is compiled once, and not into every tile, because a step with decay or bounds
-/// is long code, for which the sums would be in memory anyway.
-template <class Optimizer>
+/// The same for the rows of a block. It is not compiled into every tile, because a step with decay or bounds is long
+/// code, for which the sums would be in memory anyway.
+template <int w, class Optimizer>
 __attribute__((noinline)) void adjusted_steps(UpdateSink<Optimizer, float> const& sink, Index offset, Index pitch,
-                                              float const* gradients, int rows, Index columns) {
-  for (int i = 0; i < rows; ++i, offset += pitch, gradients += columns) {
-    for (Index c = 0; c < columns; c += lanes) step<true>(sink, offset + c, load(gradients + c));
+                                              float const* gradients, int rows) {
+  UpdateSink<Optimizer, float> const local = sink;  // stores cannot change a copy
+  for (int i = 0; i < rows; ++i, offset += pitch, gradients += w * lanes) {
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) step<true>(local, offset + j * lanes, load(gradients + j * lanes));
   }
 }
 
@@ -311,7 +317,7 @@ struct Updated {
     if (sink.adjusts()) {
       Block<h, w> block;
       for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
-      adjusted_steps(sink, offset(0, 0), pitch, block.values, h, w * lanes);
+      adjusted_steps<w>(sink, offset(0, 0), pitch, block.values, h);
     } else {
       for_tile<h, w, Optimizer::heavy>(
           sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { step<false>(sink, offset(i, j), v); });

@@ -250,7 +250,7 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, Number const
       COLDPRESS_UNROLL
       for (int r = 0; r < lanes; ++r) {
         Number const* const line = r0 + r < rows ? from + (r0 + r) * from_pitch + c0 : zeros;
-        t[r] = exact ? load_row(line, columns - c0) : load(line);
+        t[r] = exact && columns - c0 < lanes ? load_partial(line, columns - c0) : load(line);
       }
       turn(t);
       COLDPRESS_UNROLL
