@@ -126,7 +126,10 @@ constexpr auto multi_head_attention(Value<Recorder> x, Wish const& wish, Positio
   require(heads > 0 && features % heads == 0, "multi_head_attention: the heads must divide the features");
   Index const kv_heads = options.kv_heads == 0 ? heads : options.kv_heads;
   auto packed = linear_by_step(x, features / heads * (heads + 2 * kv_heads));
-  if constexpr (std::is_same_v<Positions, RotaryPositions>) {
+  constexpr bool rotary = std::is_same_v<Positions, RotaryPositions>;
+  static_assert(rotary || std::is_same_v<Positions, Identity>,
+                "multi_head_attention: positions must be RotaryPositions; others are added to x before");
+  if constexpr (rotary) {
     positions.size = features / heads, positions.heads = heads + kv_heads;
     packed = packed | positions;
   }
