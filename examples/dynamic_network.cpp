@@ -3,6 +3,7 @@
 #include <coldpress/dynamic.hpp>
 
 #include <cstdio>
+#include <string>
 #include <vector>
 
 using namespace coldpress;

@@ -4,6 +4,7 @@
 #include <coldpress/testing.hpp>
 
 #include <cstdio>
+#include <string>
 
 int main() {
   auto const violations = coldpress::testing::violations<Snake{.frequency = 0.5f}>();

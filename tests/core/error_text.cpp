@@ -75,3 +75,22 @@ TEST_CASE("what an error says outlives it when it is returned by value") {
   }();
   CHECK(said == std::string(100, 'x'));
 }
+
+TEST_CASE("an error's text is made of a std::string, too") {
+  std::string const words = "abc";
+  ErrorText text = words;
+  CHECK(text == "abc");
+  text = words + "d";
+  CHECK(text == "abcd");
+  CHECK_THROWS_AS(raise<ShapeError>(words + "e"), ShapeError);
+}
+
+template <class T>
+concept Shifted = requires(T value) {
+  value << 3;
+};
+
+TEST_CASE("what cannot be printed can still be asked about") {
+  STATIC_REQUIRE_FALSE(Shifted<ErrorText>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<ErrorText, std::pair<char const*, std::size_t>>);
+}

@@ -39,12 +39,20 @@ struct Derived : Base {
   float a = 1;
 };
 COLDPRESS_FIELDS(Derived, b, a);
+struct Spaced {
+  int a, bcd, e, last;
+};
+#define THE_FIRST_TWO a, bcd
+// clang-format off
+COLDPRESS_FIELDS(Spaced, THE_FIRST_TWO,e ,  last );
+// clang-format on
 COLDPRESS_FIELDS(ByUs, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
 
 TEST_CASE("a struct of many fields, and one that Boost.Hana's own macro describes") {
   CHECK(fields_of(ByHana{}) == std::vector<std::string>{"second", "first"});
   CHECK(fields_of(Tagged{}) == std::vector<std::string>{"a"});
   CHECK(fields_of(Derived{}) == std::vector<std::string>{"b", "a"});
+  CHECK(fields_of(Spaced{}) == std::vector<std::string>{"a", "bcd", "e", "last"});
   std::string all;
   for (std::string const& name : fields_of(ByUs{})) all += name;
   CHECK(all == "abcdefghijklmnopqrst");

@@ -29,7 +29,9 @@ class Error : public std::exception {
  public:
   explicit Error(std::string_view sentence);
   Error(Error const&) = default;
+  Error(Error&&) noexcept = default;
   Error& operator=(Error const&) = default;
+  Error& operator=(Error&&) noexcept = default;
   ~Error() override;
 
   char const* what() const noexcept override { return text_.c_str(); }

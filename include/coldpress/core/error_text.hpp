@@ -8,14 +8,19 @@
 
 namespace coldpress {
 
-/// A text that an error owns: its sentence, or a name that it carries. It converts to std::string, is compared, added
-/// and printed like one, but is none, because <string> would be a seventh of what coldpress.hpp takes the compiler. In
-/// a program without exceptions, which need not have a heap, it has at most 255 characters, and the rest is cut off.
+/// A text that an error owns: its sentence, or a name that it carries. It converts to std::string and std::string_view,
+/// is equal to them, is added to them and printed, but is no std::string, because <string> would be a seventh of what
+/// coldpress.hpp takes the compiler. In a program without exceptions, which need not have a heap, it has at most 255
+/// characters, and the rest is cut off.
 class ErrorText {
  public:
   ErrorText() = default;
   ErrorText(char const* words) : ErrorText(std::string_view{words}) {}
-  ErrorText(std::string_view words) { *this += words; }
+  template <class Words>
+  requires(std::is_class_v<Words>&& std::is_convertible_v<Words const&, std::string_view> &&
+           !std::is_same_v<Words, ErrorText>) ErrorText(Words const& words) {
+    *this += words;
+  }
 #if defined __cpp_exceptions
   ErrorText(ErrorText const& other) : ErrorText(std::string_view{other}) {}
   ErrorText(ErrorText&& other) noexcept { swap(other); }
@@ -26,8 +31,10 @@ class ErrorText {
   ErrorText& operator+=(std::string_view words);
   operator std::string_view() const noexcept { return {c_str(), length_}; }
   template <class String>
-  requires std::is_constructible_v<String, char const*, std::size_t>
-  operator String() const { return String(c_str(), length_); }
+  requires(std::is_constructible_v<String, char const*, std::size_t>&& requires { typename String::traits_type; })
+  operator String() const {
+    return String(c_str(), length_);
+  }
   char const* c_str() const noexcept { return length_ == 0 ? "" : text_; }
   bool empty() const noexcept { return length_ == 0; }
   template <class Words>
@@ -44,7 +51,7 @@ class ErrorText {
     return ErrorText{std::string_view{left}} + std::string_view{right};
   }
   template <class Stream>
-  requires requires(Stream& stream, std::string_view words) { stream << words; }
+  requires requires { typename Stream::char_type; }
   friend Stream& operator<<(Stream& stream, ErrorText const& text) {
     stream << std::string_view{text};
     return stream;
@@ -68,6 +75,7 @@ class ErrorText {
 
 #if !defined COLDPRESS_DECLARES_ONCE
 COLDPRESS_ONCE ErrorText& ErrorText::operator+=(std::string_view words) {
+  if (words.empty()) return *this;
 #if defined __cpp_exceptions
   char* const longer = new char[length_ + words.size() + 1];
   for (std::size_t i = 0; i < length_; ++i) longer[i] = text_[i];

@@ -29,12 +29,14 @@ constexpr auto accessors();
 #define COLDPRESS_FIELDS(Type, ...)                                                                                  \
   template <>                                                                                                        \
   struct boost::hana::accessors_impl<Type> {                                                                         \
-    static constexpr char const* names() { return #__VA_ARGS__; }                                                    \
+    static constexpr char const* names() { return COLDPRESS_FIELD_NAMES(__VA_ARGS__); }                              \
     template <class T = Type>                                                                                        \
     static constexpr auto apply() {                                                                                  \
       return ::coldpress::detail::accessors<accessors_impl<T> __VA_OPT__(, COLDPRESS_FIELD_LIST(T, __VA_ARGS__))>(); \
     }                                                                                                                \
   }
+
+#define COLDPRESS_FIELD_NAMES(...) #__VA_ARGS__  // of the list in which macros have been expanded
 
 // Makes one pointer to a member per name. A macro cannot call itself while it is expanded, so each step ends in a
 // deferred call, which COLDPRESS_REREAD expands in a later scan.

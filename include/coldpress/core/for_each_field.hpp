@@ -14,14 +14,18 @@
 #include <boost/hana/tuple.hpp>
 
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace coldpress {
 namespace detail {
 
-/// Name number `n` of "first, second, ...".
+/// Name number `n` of "first, second, ...", with any number of spaces around the commas.
 constexpr std::string_view field_name(std::string_view names, std::size_t n) {
-  for (; n > 0; --n) names.remove_prefix(names.find(',') + 2);
-  return names.substr(0, names.find(','));
+  for (; n > 0; --n) names.remove_prefix(names.find(',') + 1);
+  names = names.substr(0, names.find(','));
+  names.remove_prefix(names.find_first_not_of(' '));
+  return names.substr(0, names.find(' '));
 }
 template <class Names, std::size_t n, auto member>
 struct Field {

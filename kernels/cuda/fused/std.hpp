@@ -127,6 +127,8 @@ template <class T>
 inline constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
 template <class T>
 inline constexpr bool is_enum_v = __is_enum(T);
+template <class T>
+inline constexpr bool is_class_v = __is_class(T);
 template <class Base, class Derived>
 inline constexpr bool is_base_of_v = __is_base_of(Base, Derived);
 template <class T, class... Args>

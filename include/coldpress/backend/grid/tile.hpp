@@ -68,7 +68,8 @@ struct Portion {
   /// Reads `at` from `first` on and terms from `term` on, with zeros beyond `size` and `last`.
   constexpr void read(Operand const& operand, Index32 thread, Index32 product, Index32 first, Index32 size,
                       Index32 term, Index32 last) {
-    COLDPRESS_UNROLL_ON_GPU for (Index32 n = 0; n < count; n += wide) {
+    COLDPRESS_UNROLL_ON_GPU
+    for (Index32 n = 0; n < count; n += wide) {
       Place const place = place_of(thread, n);
       Index32 const at = first + place.at, t = term + place.term;
       if constexpr (wide == 4) {
@@ -77,7 +78,8 @@ struct Portion {
           continue;
         }
       }
-      COLDPRESS_UNROLL_ON_GPU for (Index32 c = 0; c < wide; ++c) {
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index32 c = 0; c < wide; ++c) {
         Index32 const i = at + c * next_at, k = t + c * next_term;
         float value = 0;
         if (i < size && k < last) {
@@ -94,10 +96,12 @@ struct Portion {
     }
   }
   constexpr void write(Index32 thread, float* panel_of_tile) const {
-    COLDPRESS_UNROLL_ON_GPU for (Index32 n = 0; n < count; n += wide) {
+    COLDPRESS_UNROLL_ON_GPU
+    for (Index32 n = 0; n < count; n += wide) {
       Place const place = place_of(thread, n);
       float* const to = panel_of_tile + place.term * (tile + gap) + place.at;
-      COLDPRESS_UNROLL_ON_GPU for (Index32 c = 0; c < wide; ++c) to[c * (next_term * (tile + gap) + next_at)] = values[n + c];
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index32 c = 0; c < wide; ++c) to[c * (next_term * (tile + gap) + next_at)] = values[n + c];
     }
   }
 
@@ -149,12 +153,14 @@ struct Sums {
   template <class F>
   constexpr void for_each(Precision precision, Index thread, F const& f) const {
     if (precision == Precision::fp32) {
-      COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < rows * columns; ++n)
-          f(thread / threads_across * 4 + place(n / columns), thread % threads_across * 4 + place(n % columns),
-            values[n]);
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index n = 0; n < rows * columns; ++n)
+        f(thread / threads_across * 4 + place(n / columns), thread % threads_across * 4 + place(n % columns),
+          values[n]);
     } else if constexpr (high == wide) {
       Index const lane = thread % lanes, down = first_row(thread), across = first_column(thread);
-      COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < rows * columns; ++n) {
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index n = 0; n < rows * columns; ++n) {
         f(down + n / 4 / fits * 16 + mma_row(lane, n % 4), across + n / 4 % fits * 8 + mma_column(lane, n % 4),
           values[n]);
       }
@@ -167,12 +173,16 @@ struct Sums {
   constexpr void add_each(float const* left, float const* right, Index first, Index last) {
     constexpr Index at_once = 64 / (rows * columns);  // terms: enough multiply-adds to hide the reading of the next
     for (Index d = first; d < last; d += at_once) {
-      COLDPRESS_UNROLL_ON_GPU for (Index c = 0; c < at_once; ++c) {
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index c = 0; c < at_once; ++c) {
         float of_row[rows], of_column[columns];
-        COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < rows; ++n) of_row[n] = left[(d + c) * (high + gap) + place(n)];
-        COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < columns; ++n) of_column[n] = right[(d + c) * (wide + gap) + place(n)];
-        COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < rows * columns; ++n) values[n] =
-            freestanding::fma(of_row[n / columns], of_column[n % columns], values[n]);
+        COLDPRESS_UNROLL_ON_GPU
+        for (Index n = 0; n < rows; ++n) of_row[n] = left[(d + c) * (high + gap) + place(n)];
+        COLDPRESS_UNROLL_ON_GPU
+        for (Index n = 0; n < columns; ++n) of_column[n] = right[(d + c) * (wide + gap) + place(n)];
+        COLDPRESS_UNROLL_ON_GPU
+        for (Index n = 0; n < rows * columns; ++n)
+          values[n] = freestanding::fma(of_row[n / columns], of_column[n % columns], values[n]);
       }
     }
   }
@@ -188,11 +198,13 @@ struct Sums {
     for (Index d = 0; d < panel; d += M::depth) {
       typename M::Left a[fits];
       typename M::Right b[fits];
-      COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < fits; ++n) {
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index n = 0; n < fits; ++n) {
         a[n] = M::left(left + d * (wide + gap) + n * 16, lane);
         b[n] = M::right(right + d * (wide + gap) + n * 8, lane);
       }
-      COLDPRESS_UNROLL_ON_GPU for (Index n = 0; n < fits * fits; ++n) M::add(values + n * 4, lane, a[n / fits], b[n % fits]);
+      COLDPRESS_UNROLL_ON_GPU
+      for (Index n = 0; n < fits * fits; ++n) M::add(values + n * 4, lane, a[n / fits], b[n % fits]);
     }
   }
 };
