@@ -28,11 +28,6 @@ inline ErrorHandler error_handler = nullptr;
 class Error : public std::exception {
  public:
   explicit Error(std::string_view sentence);
-  Error(Error const&) = default;
-  Error(Error&&) noexcept = default;
-  Error& operator=(Error const&) = default;
-  Error& operator=(Error&&) noexcept = default;
-  ~Error() override;
 
   char const* what() const noexcept override { return text_.c_str(); }
   ErrorText const& sentence() const noexcept { return sentence_; }
@@ -56,7 +51,6 @@ class Error : public std::exception {
 
 #if !defined COLDPRESS_DECLARES_ONCE
 COLDPRESS_ONCE Error::Error(std::string_view sentence) : sentence_(sentence) { compose(); }
-COLDPRESS_ONCE Error::~Error() {}
 COLDPRESS_ONCE void Error::compose() {
   struct Part {
     char const* before;
