@@ -16,8 +16,8 @@ concept NumberList = requires(L const& list) {
 }  // namespace coldpress
 namespace coldpress::detail {
 
-/// Boost.Hana's accessors, defined in for_each_field.hpp. Names::names() is "first, second, ..."; an argument for each
-/// name would cost the compiler 80 us at each declaration.
+/// Boost.Hana's accessors, defined in for_each_field.hpp. Names::names() is "first, second, ..."; names that were
+/// template arguments would be evaluated at each declaration, whether the fields are used or not.
 template <class Names, auto... members>
 constexpr auto accessors();
 
