@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <limits>
 #include <vector>
 
 using namespace coldpress;
@@ -35,4 +36,15 @@ TEST_CASE("an axis beyond the sample is refused") {
 TEST_CASE("sums of all lengths take every term once") {
   for (Index n = 0; n <= 70; ++n)
     CHECK(sum_over<double>(n, [](Index i) { return double(i * i); }) == double((n - 1) * n * (2 * n - 1) / 6));
+}
+
+TEST_CASE("the largest of all lengths is found wherever it is, and a NaN counts as the largest") {
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  for (Index n = 1; n <= 70; ++n) {
+    for (Index place = 0; place < n; ++place) {
+      CHECK(maximum_over<double>(n, [&](Index i) { return i == place ? -1.0 : -2.0 - double(i % 5); }) == -1);
+      double const most = maximum_over<double>(n, [&](Index i) { return i == place ? nan : double(i); });
+      CHECK(most != most);
+    }
+  }
 }

@@ -123,12 +123,19 @@ void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
       SeenKeys const seen = block.keys();
       block.scores(q, k, weights, pitch);
       block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {
-        float* const row = weights + at;
+        float const* const row = weights + at;
         Index const begin = low / lanes * lanes, end = (high + lanes - 1) / lanes * lanes;
-        Vector top = splat(-3.4028235e38f), total{};
+        Vector top = splat(-3.4028235e38f);
         for (Index c = begin; c < end; c += lanes)
           top = maximum(top, among(load(row + c), c, low, high, -3.4028235e38f));
-        float const largest = maximum(top);
+        a.kept_of(n, h, first + i)[0] = maximum(top);
+      });
+      block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {  // a loop of its own: no query waits here
+        float* const row = weights + at;
+        float* const kept = a.kept_of(n, h, first + i);
+        Index const begin = low / lanes * lanes, end = (high + lanes - 1) / lanes * lanes;
+        float const largest = kept[0];
+        Vector total{};
         zero(row, begin);
         for (Index c = begin; c < end; c += lanes) {
           Vector const weight = among(exp(load(row + c) - largest), c, low, high, 0);
@@ -137,8 +144,7 @@ void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
         }
         if (end < seen.count) zero(row + end, seen.count - end);
         float const mass = sum(total);
-        float* const kept = a.kept_of(n, h, first + i);
-        kept[0] = largest, kept[1] = mass == 0 ? 0 : 1 / mass;
+        kept[1] = mass == 0 ? 0 : 1 / mass;
       });
       multiply(block.rows(), g.value_size, seen.count, Left{weights, pitch, 1}, v.from(seen.first).right(),
                Scaled{a.y.at(n, first, h), a.y.step, g.value_size, a.kept_of(n, h, first) + 1, AttentionPass<T>::kept});

@@ -97,8 +97,8 @@ Output<Chain, Join, PassOps<Chain>> pass_epilogue_of(Y y, PostOps<Chain, float, 
   return {post_ops, nullptr, y.data, y.pitch, writable(y)};
 }
 template <class DX, class Chain, class Adds>
-InputGradient<Chain, Adds> pass_epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
-  return epilogue_of(dx, derivative);
+InputGradient<Chain, Adds, PassOps<Chain>> pass_epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
+  return {derivative, dx.data, dx.pitch, dx.columns};
 }
 /// to += x
 inline void add_rows(Rows<float> x, Rows<float> to) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/depthwise.hpp>
+#include <coldpress/backend/depthwise_3x3.hpp>
 #include <coldpress/backend/sequence_convolution.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -17,6 +18,9 @@ inline bool in_place(ConvolutionGeometry const& g, Panel const& panel) {
 template <ImageKernels kernels = ImageKernels{}>
 void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                      float* scratch) {
+  if constexpr (kernels.depthwise_3x3) {
+    if (DepthwisePlanes::skips_planes(g)) return convolve_depthwise_3x3(g, x, weight, bias, y, scratch);
+  }
   if constexpr (kernels.depthwise) {
     if (DepthwisePlanes::suit(g)) return convolve_depthwise(g, x, weight, bias, y, scratch);
   }

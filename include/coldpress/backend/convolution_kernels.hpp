@@ -8,16 +8,17 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 /// The kernels for any convolutions of images, or those for the ones that were added to none().
 struct ImageKernels {
-  bool depthwise = true, pointwise = true, packs_filters = true;  // whether some are of this kind
-  bool fives = true, threes = true, ones = true;                  // the parts of a filter's rows in split_taps
+  bool depthwise = true, depthwise_3x3 = true, pointwise = true, packs_filters = true;  // whether some are of this kind
+  bool fives = true, threes = true, ones = true;                                        // the parts of a filter's rows in split_taps
   Sizes outputs = Sizes::any(), channels = Sizes::any();  // of a group, or the outputs whose filters are packed at once
   Sizes positions = Sizes::any(), gradient_positions = Sizes::any();  // of a part of the panel, forward and backward
   Sizes lines = Sizes::any();  // of the panel of an input gradient, for the channels that are computed at once
 
-  static constexpr ImageKernels none() { return {false, false, false, false, false, false, {}, {}, {}, {}, {}}; }
+  static constexpr ImageKernels none() { return {false, false, false, false, false, false, false, {}, {}, {}, {}, {}}; }
   constexpr void add(ConvolutionGeometry const& g) {
     Panel const panel{g}, back{g, true};
-    depthwise |= DepthwisePlanes::suit(g), pointwise |= g.sees_one();
+    bool const skips_planes = DepthwisePlanes::skips_planes(g);
+    depthwise |= DepthwisePlanes::suit(g) && !skips_planes, depthwise_3x3 |= skips_planes, pointwise |= g.sees_one();
     Index const width = g.width.filter;
     fives |= width >= 5, threes |= width % 5 >= 3, ones |= width % 5 % 3 > 0;
     outputs.add(g.group_outputs()), channels.add(g.group_channels());

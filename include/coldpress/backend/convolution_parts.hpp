@@ -125,6 +125,11 @@ struct DepthwisePlanes {
     return planes.count <= most && planes.rows <= most / planes.count &&
            planes.pitch <= most / planes.count / planes.rows;
   }
+  /// Whether an image is read where it is instead (depthwise_3x3.hpp).
+  static constexpr bool skips_planes(ConvolutionGeometry const& g) {
+    auto const suits = [](Axis const& axis) { return axis.filter == 3 && axis.dilation == 1; };
+    return suit(g) && suits(g.height) && suits(g.width) && g.height.stride == g.width.stride && g.width.stride <= 2;
+  }
   /// The floats of all planes, and of the sums for an output.
   constexpr Index inputs() const { return padded_size(count * rows * pitch) + slack; }
   constexpr Index outputs() const { return rows * pitch; }

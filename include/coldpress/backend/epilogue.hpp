@@ -39,10 +39,12 @@ struct CommonOps {
   using List = TypeList<>;
   using Joins = TypeList<>;
 };
-/// The same in streams and in passes over values, where fewer tiles are compiled, so that more operations are worth
-/// their code.
+/// The same in streams, where fewer tiles are compiled, and in passes over values, where there are none: more
+/// operations are worth their code there.
 template <class Chain>
-struct PassOps : CommonOps<Chain> {};
+struct StreamOps : CommonOps<Chain> {};
+template <class Chain>
+struct PassOps : StreamOps<Chain> {};
 /// Calls f(operation) if that is of a layer in the list; returns whether it is.
 template <class Common, class Erased, class F, class... Layers>
 COLDPRESS_INLINE bool as_common(Erased const& erased, TypeList<Layers...>, F f) {
@@ -193,9 +195,22 @@ inline void derivatives_of(Derivative<ErasedChain, float> const& derivative, flo
   }
 }
 
+/// Multiplies a block by the derivative of a chain of one erased operation, which reads its input and output where they
+/// are.
+template <int h, int w>
+void multiply_by_derivative(Derivative<ErasedChain, float> const& derivative, Block<h, w>& block, Index row,
+                            Index column) {
+  ErasedOp const& op = derivative.chain.ops[0];
+  for (int i = 0; i < h; ++i) {
+    float const *const x = derivative.input, *const y = derivative.output + (row + i) * derivative.output_pitch;
+    op.gradient(op.op, x ? x + (row + i) * derivative.input_pitch + column : nullptr, y + column, block.at(i, 0), true,
+                {1, block.extents.columns, block.extents.pitch}, {row + i, column, derivative.step});
+  }
+}
+
 /// dx = sum * derivative, or (dx + sum) * derivative. Values beyond the columns become zero, whatever the derivative is
 /// there, so that sums over padding stay right.
-template <class Chain, class Adds>
+template <class Chain, class Adds, class Common = CommonOps<Chain>>
 struct InputGradient {
   Derivative<Chain, float, Adds> derivative;
   float* dx;
@@ -230,20 +245,26 @@ struct InputGradient {
           write(i, j, v * derivative_at(known, row + i, column + j * lanes, columns));
         });
       };
-      using Common = CommonOps<Chain>;
       bool const common = derivative.chain.length == 1 &&
                           as_common<Common>(derivative.chain.ops[0], typename Common::List{}, multiply_one);
       if (common) {
       } else if (derivative.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
-        Block<h, w> sums, derivatives{};
-        alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
+        Block<h, w> sums;
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
-        derivatives_of(derivative, derivatives.values, middles, derivatives.extents, row, column, columns);
+        if (derivative.chain.length == 1 && column + w * lanes <= columns) {
+          multiply_by_derivative(derivative, sums, row, column);
+        } else {
+          Block<h, w> derivatives{};
+          alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
+          derivatives_of(derivative, derivatives.values, middles, derivatives.extents, row, column, columns);
+          for (int i = 0; i < h * w * lanes; i += lanes)
+            store(sums.values + i, load(sums.values + i) * load(derivatives.values + i));
+        }
         for (int i = 0; i < h; ++i) {
           COLDPRESS_UNROLL
-          for (int j = 0; j < w; ++j) write(i, j, load(sums.at(i, j)) * load(derivatives.at(i, j)));
+          for (int j = 0; j < w; ++j) write(i, j, load(sums.at(i, j)));
         }
       }
     } else if constexpr (Chain::length == 0) {
@@ -331,13 +352,24 @@ Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index p
   return {sink, pitch};
 }
 
-/// Passes one row of values through an epilogue.
+/// Calls f(column, Int<w>{}) for the columns of a row from `first` to `end`, w vectors at a time: what an epilogue
+/// looks up, and a call of an erased operation, then serve several vectors.
+template <class F>
+COLDPRESS_INLINE void for_row_vectors(Index first, Index end, F f) {
+  Index c = first;
+  for (; c + tile_columns * lanes <= end; c += tile_columns * lanes) f(c, Int<tile_columns>{});
+  for (; c < end; c += lanes) f(c, Int<1>{});
+}
+/// Passes the columns of a row of values from `first` to `end` through an epilogue.
 template <class Epilogue>
-void pass_row(float const* x, Index columns, Epilogue const& epilogue, Index row) {
-  for (Index c = 0; c < columns; c += lanes) {
-    Vector v[1][1] = {{load_row(x + c, columns - c)}};
+void pass_row(float const* x, Index end, Epilogue const& epilogue, Index row, Index first = 0) {
+  for_row_vectors(first, end, [&](Index c, auto number) COLDPRESS_INLINE_LAMBDA {
+    constexpr int w = number;
+    Vector v[1][w];
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) v[0][j] = load_row(x + c + j * lanes, end - c - j * lanes);
     epilogue.finish(v, row, c);
-  }
+  });
 }
 /// Passes a gradient in memory, or what a statistic observes, to a sink.
 template <class Sink>

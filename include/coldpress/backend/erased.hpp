@@ -101,9 +101,13 @@ struct CommonOps<ErasedChain> {
   }
 };
 template <>
-struct PassOps<ErasedChain> : CommonOps<ErasedChain> {
+struct StreamOps<ErasedChain> : CommonOps<ErasedChain> {
   using List = TypeList<ReLU, LeakyReLU, TanH, Sigmoid>;
   using Joins = TypeList<Add, Multiply>;
+};
+template <>
+struct PassOps<ErasedChain> : StreamOps<ErasedChain> {
+  using List = TypeList<ReLU, LeakyReLU, TanH, Sigmoid, GELU, SiLU>;
 };
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

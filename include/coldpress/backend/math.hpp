@@ -64,16 +64,24 @@ COLDPRESS_INLINE Vector log_of(Vector n, Vector f) {
 }
 
 COLDPRESS_INLINE Vector power_of_two(Mask exponent) { return (Vector)((exponent + 127) << 23); }
+/// x 2^n for whole numbers n from -151 on and x in [1, 2), rounded once. `rounded` is n + rounder.
+COLDPRESS_INLINE Vector scaled(Vector x, Vector n, Vector rounded) {
+#ifdef __AVX512F__
+  static_cast<void>(rounded);
+  return __builtin_ia32_scalefps512_mask(x, n, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#else
+  static_cast<void>(n);
+  Mask const exponent = (Mask)rounded - (Mask)splat(rounder), half = exponent >> 1;
+  return x * power_of_two(half) * power_of_two(exponent - half);  // two steps: subnormals
+#endif
+}
 
 }  // namespace detail
 
 COLDPRESS_INLINE Vector exp(Vector x) {
   x = at_most(at_least(x, -104.f), 89.f);
-  Vector const t = fma(x, splat(1.442695041f), splat(-0.5f)) + detail::rounder;
-  Vector const p = detail::half_expm1(x * 0.5f, t - detail::rounder);
-  Mask const n = (Mask)t - (Mask)splat(detail::rounder), half = n >> 1;
-  return fma(p, splat(2.f), splat(1.f)) * detail::power_of_two(half) *
-         detail::power_of_two(n - half);  // two steps: subnormals
+  Vector const t = fma(x, splat(1.442695041f), splat(-0.5f)) + detail::rounder, n = t - detail::rounder;
+  return detail::scaled(fma(detail::half_expm1(x * 0.5f, n), splat(2.f), splat(1.f)), n, t);
 }
 
 /// x p(x^2) / q(x^2), p and q of degree 4, within 5 ulp.
@@ -167,9 +175,9 @@ COLDPRESS_INLINE Vector softplus(Vector x) {
 COLDPRESS_INLINE Vector normal_cdf(Vector x) {
   Vector const square = x * x, density = exp(fma(square, splat(-0.5f), splat(-0x1p-40f)));  // exp squares it, see below
   Vector const top = (Vector)((Mask)x & -4096);  // half the bits, so that its square is exact
-  Vector const lost = square < 1e3f ? fma(x - top, x + top, top * top - square) : Vector{};  // by rounding the square
-  Vector a = x < 0.f ? -x : x;
-  a = at_most(a, 20.f);  // the density is 0 beyond
+  Vector const rounding = has_fma ? fma(x, x, -square) : fma(x - top, x + top, top * top - square);  // exact
+  Vector const lost = square < 1e3f ? rounding : Vector{};
+  Vector const a = at_most((Vector)((Mask)x & INT32_MAX), 20.f);  // the density is 0 beyond
   Vector const a2 = a * a;
   Vector const p = fma(a2, fma(a2, splat(0.004101782297f), fma(a, splat(0.04053536161f), splat(0.1829447461f))),
                        fma(a, splat(0.4379027687f), splat(0.5f)));

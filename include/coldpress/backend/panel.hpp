@@ -167,17 +167,25 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   blank(rows.first * width);
   if (count == 0) {
     blank((rows.last - rows.first) * width);
-  } else if (stride == 1 && width <= lanes) {  // each row is one vector, followed by zeros
-    for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) {
-      if (columns.first > 0) store(to, Vector{});
-      store(to + columns.first, load_partial(from, count));
+  } else if (stride == 1) {
+    for (Index j = (vectors(width) - 1) * lanes; j >= 0; j -= lanes) {  // each overwrites what the one before it stored
+      auto const copy_rows = [&](auto read) COLDPRESS_INLINE_LAMBDA {   // in the next rows
+        float const* at = from - columns.first + j;
+        float* out = to + j;
+        for (Index i = rows.first; i < rows.last; ++i, at += step, out += width) store(out, read(at));
+      };
+      Index const begin = columns.first - j, end = columns.last - j;
+      if (begin <= 0 && end >= lanes) {
+        copy_rows([](float const* p) COLDPRESS_INLINE_LAMBDA { return load(p); });
+      } else {
+        copy_rows([&](float const* p) COLDPRESS_INLINE_LAMBDA { return load_between(p, begin, end); });
+      }
     }
+    to += (rows.last - rows.first) * width;
   } else {
     for (Index i = rows.first; i < rows.last; ++i, from += step) {
       if (columns.first > 0) blank(columns.first);
-      if (stride == 1) {
-        copy_over(to, from, count);
-      } else if (stride == 2) {
+      if (stride == 2) {
         copy_every_second_over(to, from, count);
       } else {
         for (Index j = 0; j < count; ++j) to[j] = from[j * stride];

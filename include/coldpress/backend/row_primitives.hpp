@@ -109,7 +109,7 @@ struct RowPrimitives : Layout, WorkPartition {
   void map_gradient(DY dy, DX dx, Derivative<Chain, float, Adds> const& derivative) const {
     cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);
-      auto const epilogue = cpu::epilogue_of(part(dx), part(derivative));
+      auto const epilogue = cpu::pass_epilogue_of(part(dx), part(derivative));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
@@ -128,17 +128,22 @@ struct RowPrimitives : Layout, WorkPartition {
       auto const from = part(dy);
       auto const first = part(a);
       auto const other = part(b);
-      auto const epilogue = cpu::epilogue_of(part(dx), part(derivative));
+      auto const epilogue = cpu::pass_epilogue_of(part(dx), part(derivative));
       each_row(from, [&](Index i) {
-        for (Index c = 0; c < from.columns; c += cpu::lanes) {
-          Index const left = from.columns - c;
-          cpu::Vector x{}, y{};
-          if constexpr (std::remove_cvref_t<decltype(op)>::needs_inputs)
-            x = cpu::load_row(first.row(i) + c, left), y = cpu::load_row(other.row(i) + c, left);
-          cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
-          cpu::Vector v[1][1] = {{cpu::load_row(from.row(i) + c, left) * d}};
-          epilogue.finish(v, i, c);
-        }
+        cpu::for_row_vectors(0, from.columns, [&](Index column, auto number) COLDPRESS_INLINE_LAMBDA {
+          constexpr int w = number;
+          cpu::Vector v[1][w];
+          COLDPRESS_UNROLL
+          for (int j = 0; j < w; ++j) {
+            Index const c = column + j * cpu::lanes, left = from.columns - c;
+            cpu::Vector x{}, y{};
+            if constexpr (std::remove_cvref_t<decltype(op)>::needs_inputs)
+              x = cpu::load_row(first.row(i) + c, left), y = cpu::load_row(other.row(i) + c, left);
+            cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
+            v[0][j] = cpu::load_row(from.row(i) + c, left) * d;
+          }
+          epilogue.finish(v, i, column);
+        });
       });
     });
   }

@@ -19,10 +19,16 @@ inline void normalize_row(Normalization kind, float const* x, float* y, Index co
           [&](Index c, Index left) { top = maximum(top, masked(load_row(x + c, left), left, -__builtin_inff())); });
   Vector const most = splat(maximum(top));
   Vector total{};
-  for_row(columns, [&](Index c, Index left) { total += masked(exp(load_row(x + c, left) - most), left); });
+  bool const logarithmic = kind == Normalization::log_softmax;
+  Vector last{};  // is not stored and loaded again: the load of a part of a vector would wait for the store
+  for_row(columns, [&](Index c, Index left) {
+    last = exp(load_row(x + c, left) - most);
+    total += masked(last, left);
+    if (!logarithmic && left > lanes) store(y + c, last);
+  });
   float const mass = sum(total);
-  if (kind == Normalization::softmax) {
-    for_row(columns, [&](Index c, Index left) { store_row(y + c, exp(load_row(x + c, left) - most) / mass, left); });
+  if (!logarithmic) {
+    for_row(columns, [&](Index c, Index left) { store_row(y + c, (left > lanes ? load(y + c) : last) / mass, left); });
   } else {
     Vector const log_mass = splat(freestanding::log(mass));
     for_row(columns, [&](Index c, Index left) { store_row(y + c, load_row(x + c, left) - most - log_mass, left); });

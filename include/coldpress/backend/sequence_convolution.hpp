@@ -46,12 +46,8 @@ COLDPRESS_INLINE void finish_steps(Y y, Rest const& rest, Steps const& steps, In
   if constexpr (!Rest::nothing) {
     if (steps.single) return finish(y, rest, steps.sample, steps.rows);
     if (rest.empty()) return;
-    auto const epilogue = pass_epilogue_of(y, rest);
-    Index const end = (steps.step + steps.rows) * width;
-    for (Index c = steps.step * width; c < end; c += lanes) {
-      Vector v[1][1] = {{load_row(y.row(steps.sample) + c, end - c)}};
-      epilogue.finish(v, steps.sample, c);
-    }
+    Index const first = steps.step * width, end = first + steps.rows * width;
+    pass_row(y.row(steps.sample), end, pass_epilogue_of(y, rest), steps.sample, first);
   }
 }
 
@@ -209,7 +205,7 @@ COLDPRESS_INLINE void finish_step(Fused<ConvolutionStep<Chain, Join>> const& s, 
     if (s.mixed.bias) product += load_row(s.mixed.bias + column, left);
     sum[0][0] += product;
   }
-  Output<Chain, Join, PassOps<Chain>> const output{s.post_ops, nullptr, s.y, s.y_pitch, s.writable};
+  Output<Chain, Join, StreamOps<Chain>> const output{s.post_ops, nullptr, s.y, s.y_pitch, s.writable};
   Index const at = s.column + column;
   output.finish(sum, s.row, at, [&](int, int, Vector v) COLDPRESS_INLINE_LAMBDA {
     Vector const before = s.total.y.data ? load_row(s.total.x.data + at, s.total.x.features - at) : Vector{};

@@ -22,11 +22,11 @@ COLDPRESS_INLINE void for_signal_vectors(Index steps, F f) {
 }
 /// The epilogue of a block, in which only whole vectors are read and written.
 template <class Chain, class Join>
-struct SignalOutput : Output<Chain, Join, PassOps<Chain>> {
+struct SignalOutput : Output<Chain, Join, StreamOps<Chain>> {
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
     float* const to = this->y + row * this->pitch + t;
-    Output<Chain, Join, PassOps<Chain>>::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+    Output<Chain, Join, StreamOps<Chain>>::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
       store(to + i * this->pitch + j * lanes, v);
     });
   }

@@ -237,28 +237,34 @@ void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<flo
   });
 }
 
-/// to[c][r] = from[r][c] in squares of lanes x lanes. The padding of `to` becomes zero. `exact` says that neither
-/// matrix has padding; then nothing beyond them is read or written.
-template <bool exact = false, class Number>
-__attribute__((noinline)) void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to,
-                                         Index to_pitch) {
+/// to[c][r] = from[r][c] for one square of lanes x lanes, or for what there is of it. It is not inlined: in the loops
+/// below, compilers would compute the addresses of all rows and columns in advance and keep them in memory.
+template <bool exact, class Number>
+__attribute__((noinline)) void transpose_square(Index rows, Index columns, Number const* from, Index from_pitch,
+                                                float* to, Index to_pitch) {
   alignas(64) static constexpr Number zeros[lanes] = {};  // in place of rows that are not there
   float nowhere[lanes];                                   // and of columns
-  for (Index r0 = 0; r0 < rows; r0 += lanes) {
-    for (Index c0 = 0; c0 < columns; c0 += lanes) {
-      Vector t[lanes];
-      COLDPRESS_UNROLL
-      for (int r = 0; r < lanes; ++r) {
-        Number const* const line = r0 + r < rows ? from + (r0 + r) * from_pitch + c0 : zeros;
-        t[r] = exact && columns - c0 < lanes ? load_partial(line, columns - c0) : load(line);
-      }
-      turn(t);
-      COLDPRESS_UNROLL
-      for (int c = 0; c < lanes; ++c) {
-        float* const line = c0 + c < columns ? to + (c0 + c) * to_pitch + r0 : nowhere;
-        exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
-      }
-    }
+  Vector t[lanes];
+  COLDPRESS_UNROLL
+  for (int r = 0; r < lanes; ++r, from += from_pitch) {
+    Number const* const line = r < rows ? from : zeros;
+    t[r] = exact && columns < lanes ? load_partial(line, columns) : load(line);
+  }
+  turn(t);
+  COLDPRESS_UNROLL
+  for (int c = 0; c < lanes; ++c, to += to_pitch) {
+    float* const line = c < columns ? to : nowhere;
+    exact ? store_row(line, t[c], rows) : store(line, t[c]);
+  }
+}
+/// to[c][r] = from[r][c] in such squares. The padding of `to` becomes zero. `exact` says that neither matrix has
+/// padding; then nothing beyond them is read or written.
+template <bool exact = false, class Number>
+void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to, Index to_pitch) {
+  for (Index r = 0; r < rows; r += lanes) {
+    for (Index c = 0; c < columns; c += lanes)
+      transpose_square<exact>(rows - r, columns - c, from + r * from_pitch + c, from_pitch, to + c * to_pitch + r,
+                              to_pitch);
   }
 }
 

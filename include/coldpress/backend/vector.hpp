@@ -152,6 +152,26 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
   return v;
 #endif
 }
+/// The values [begin, end) at p in their lanes, with zeros in the others. Reads nothing else. `begin` may be less than
+/// 0, and `end` more than the lanes.
+COLDPRESS_INLINE Vector load_between(float const* p, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  auto const lane = [](std::ptrdiff_t n) COLDPRESS_INLINE_LAMBDA {
+    return static_cast<std::int32_t>(n < 0 ? 0 : n < lanes ? n : lanes);
+  };
+#if defined __AVX512F__
+  auto const mask = static_cast<std::uint16_t>(((1u << lane(end)) - 1) & -(1u << lane(begin)));
+  return __builtin_ia32_loadups512_mask(p, Vector{}, mask);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_maskloadps256(reinterpret_cast<Vector const*>(p),
+                                      (lane_numbers() >= lane(begin)) & (lane_numbers() < lane(end)));
+#else
+  Vector v{};
+  for (int l = 0; l < lanes; ++l) {
+    if (l >= lane(begin) && l < lane(end)) v[l] = p[l];
+  }
+  return v;
+#endif
+}
 COLDPRESS_INLINE Vector load_partial(Bfloat16 const* p, std::ptrdiff_t count) {
   Bfloat16 some[lanes] = {};
   __builtin_memcpy(some, p, static_cast<std::size_t>(count) * sizeof *p);

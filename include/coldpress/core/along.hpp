@@ -74,6 +74,22 @@ constexpr Index first_maximum(T const* x, Index extent, Index inner) {
   return best;
 }
 
+/// Returns the largest of f(0), ..., f(n - 1), n > 0. A NaN counts as larger than every number.
+template <class T, class F>
+__attribute__((always_inline)) constexpr T maximum_over(Index n, F f) {
+  constexpr Index width = 16;
+  T part[width];
+  auto const take = [](T& most, T value) { most = value > most || value != value ? value : most; };
+  for (T& most : part) most = f(0);
+  Index i = 0;
+  for (; i + width <= n; i += width) {
+    for (Index j = 0; j < width; ++j) take(part[j], f(i + j));
+  }
+  for (; i < n; ++i) take(part[0], f(i));
+  for (T const& most : part) take(part[0], most);
+  return part[0];
+}
+
 /// Returns f(0) + ... + f(n - 1). It keeps sixteen partial sums, which compilers hold in vectors, and adds them up as a
 /// tree.
 template <class T, class F>
@@ -85,9 +101,10 @@ __attribute__((always_inline)) constexpr T sum_over(Index n, F f) {
     for (Index j = 0; j < width; ++j) part[j] += f(i + j);
   }
   for (Index j = 0; i + j < n; ++j) part[j] += f(i + j);
-  for (Index half = width / 2; half > 0; half /= 2) {
+  auto const fold = [&part]<Index half>(Fixed<half>) {  // with constant bounds, so that it happens in registers
     for (Index j = 0; j < half; ++j) part[j] += part[j + half];
-  }
+  };
+  fold(Fixed<8>{}), fold(Fixed<4>{}), fold(Fixed<2>{}), fold(Fixed<1>{});
   return part[0];
 }
 

@@ -8,21 +8,28 @@
 
 namespace coldpress {
 
-/// The softmax of the line x[0], x[inner], ..., in plain loops.
+/// The softmax of the line x[0], x[inner], ..., in plain loops. It keeps numbers in the places of the same line of
+/// `memory`; value k may be overwritten once it has been read for the last time.
 template <class T>
 class LineSoftmax {
  public:
-  constexpr LineSoftmax(T const* x, Along const& a)
-      : x_(x), inner_(a.inner), most_(x[first_maximum(x, a.extent, a.inner) * a.inner]) {
-    log_mass_ = Math<T>::log(sum_over<T>(a.extent, [&](Index k) { return Math<T>::exp(x[k * inner_] - most_); }));
+  constexpr LineSoftmax(T const* x, T* memory, Along const& a)
+      : x_(x),
+        exps_(memory),
+        inner_(a.inner),
+        most_(maximum_over<T>(a.extent, [&](Index k) { return x[k * a.inner]; })) {
+    T const mass =
+        sum_over<T>(a.extent, [&](Index k) { return memory[k * inner_] = Math<T>::exp(x[k * inner_] - most_); });
+    log_mass_ = Math<T>::log(mass), share_ = 1 / mass;
   }
   constexpr T log(Index k) const { return x_[k * inner_] - most_ - log_mass_; }
-  constexpr T operator()(Index k) const { return Math<T>::exp(log(k)); }
+  constexpr T operator()(Index k) const { return exps_[k * inner_] * share_; }
 
  private:
   T const* x_;
+  T const* exps_;
   Index inner_;
-  T most_, log_mass_;
+  T most_, log_mass_ = {}, share_ = {};
 };
 
 /// The logarithm of 1e-20. Losses that take the logarithm of a probability treat it as at least 1e-20.

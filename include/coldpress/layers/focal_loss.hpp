@@ -40,7 +40,7 @@ struct FocalLoss {
         for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = T{};
         continue;
       }
-      LineSoftmax<T> const p{y + start, a};
+      LineSoftmax<T> const p{y + start, dy + start, a};
       T const log_p = freestanding::max(p.log(label), static_cast<T>(smallest_log));
       T const rest = -freestanding::expm1(log_p);  // 1 - p, exact where p is near 1
       T const weight = class_weights.factor<T>(label) * share * freestanding::pow(rest, static_cast<T>(gamma));

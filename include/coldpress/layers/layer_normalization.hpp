@@ -37,27 +37,48 @@ struct LayerNormalization {
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
-    for_each_line(backend, pass.in, pass.x, [&](Index sample, Index start, Index n, Index line) {
-      T const *const x = pass.x.row(sample) + start, *const w = pass.p[0], *const b = pass.p[1];
-      T* const y = pass.y.row(sample) + start;
-      T const mean = sum_over<T>(n, [&](Index i) { return x[i]; }) / static_cast<T>(n);
-      T const variance = sum_over<T>(n, [&](Index i) { return (x[i] - mean) * (x[i] - mean); }) / static_cast<T>(n);
-      T const scale = 1 / Math<T>::sqrt(variance + static_cast<T>(epsilon));
-      for (Index i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
-      pass.memory[2 * line] = mean, pass.memory[2 * line + 1] = scale;
+    T const *const w = pass.p[0], *const b = pass.p[1];
+    Index const n = pass.in.last();
+    for_some_lines(backend, pass.in, pass.x, [&](Index sample, Index start, Index count, Index line) {
+      T const* const x = pass.x.row(sample) + start;
+      T *const y = pass.y.row(sample) + start, *const memory = pass.memory + 2 * line;
+      for (Index l = 0; l < count; ++l)
+        memory[2 * l] = sum_over<T>(n, [&](Index i) { return x[l * n + i]; }) / static_cast<T>(n);
+      for (Index l = 0; l < count; ++l) {
+        T const mean = memory[2 * l];
+        T const squares = sum_over<T>(n, [&](Index i) { return (x[l * n + i] - mean) * (x[l * n + i] - mean); });
+        memory[2 * l + 1] = 1 / Math<T>::sqrt(squares / static_cast<T>(n) + static_cast<T>(epsilon));
+      }
+      for (Index l = 0; l < count; ++l) {
+        T const mean = memory[2 * l], scale = memory[2 * l + 1];
+        for (Index i = 0; i < n; ++i) y[l * n + i] = (x[l * n + i] - mean) * scale * w[i] + b[i];
+      }
     });
   }
   /// With h the normalised x and g = w dy: dx = (g - mean(g) - h mean(g h)) / deviation.
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for_each_line(backend, pass.in, pass.dx, [&](Index sample, Index start, Index n, Index line) {
-      T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start, *const w = pass.p[0];
+    T const* const w = pass.p[0];
+    Index const n = pass.in.last();
+    for_some_lines(backend, pass.in, pass.dx, [&](Index sample, Index start, Index count, Index line) {
+      T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start;
       T* const dx = pass.dx.row(sample) + start;
-      T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
-      T const along_1 = sum_over<T>(n, [&](Index i) { return w[i] * dy[i]; }) / static_cast<T>(n);
-      T const along_h =
-          sum_over<T>(n, [&](Index i) { return w[i] * dy[i] * ((x[i] - mean) * scale); }) / static_cast<T>(n);
-      for (Index i = 0; i < n; ++i) dx[i] = (w[i] * dy[i] - along_1 - (x[i] - mean) * scale * along_h) * scale;
+      T const* const memory = pass.memory + 2 * line;
+      T along_1[lines_at_once], along_h[lines_at_once];
+      for (Index l = 0; l < count; ++l) {
+        T const mean = memory[2 * l], scale = memory[2 * l + 1];
+        auto const g = [&](Index i) { return w[i] * dy[l * n + i]; };
+        along_1[l] = sum_over<T>(n, g) / static_cast<T>(n);
+        along_h[l] =
+            sum_over<T>(n, [&](Index i) { return g(i) * ((x[l * n + i] - mean) * scale); }) / static_cast<T>(n);
+      }
+      for (Index l = 0; l < count; ++l) {
+        T const mean = memory[2 * l], scale = memory[2 * l + 1];
+        for (Index i = 0; i < n; ++i) {
+          Index const at = l * n + i;
+          dx[at] = (w[i] * dy[at] - along_1[l] - (x[at] - mean) * scale * along_h[l]) * scale;
+        }
+      }
     });
   }
   /// dw = Σ h dy and db = Σ dy over all lines.
@@ -84,12 +105,15 @@ struct LayerNormalization {
   bool operator==(LayerNormalization const&) const = default;
 
  private:
-  /// f(sample, start of the line in it, number of values in the line, number of the line among all lines).
+  static constexpr Index lines_at_once = 8;
+  /// f(sample, start of the first line in it, number of lines, number of the first line among all lines), for a few
+  /// lines at a time, so that one line's sums do not wait for those of the line before.
   template <class F>
-  static constexpr void for_each_line(auto const& backend, Shape const& in, auto const& samples, F f) {
+  static constexpr void for_some_lines(auto const& backend, Shape const& in, auto const& samples, F f) {
     Index const n = in.last(), lines = in.size() / n;
     each_part(backend, samples, lines, [&](Index sample, Index first, Index last) {
-      for (Index line = first; line < last; ++line) f(sample, line * n, n, sample * lines + line);
+      for (Index line = first; line < last; line += lines_at_once)
+        f(sample, line * n, freestanding::min(lines_at_once, last - line), sample * lines + line);
     });
   }
 };

@@ -29,7 +29,7 @@ struct SoftlabelSoftmax {
     T total{};
     for (Index n = 0; n < a.lines(); ++n) {
       Index const start = a.line(n);
-      LineSoftmax<T> const p{y + start, a};
+      LineSoftmax<T> const p{y + start, dy + start, a};
       auto const target_of = [&](Index k) { return t[start + k * a.inner]; };
       auto const log_of = [&](Index k) { return freestanding::max(p.log(k), static_cast<T>(smallest_log)); };
       T const mass = sum_over<T>(a.extent, target_of);

@@ -44,18 +44,22 @@ struct SoftmaxLoss {
         for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = T{};
         continue;
       }
-      LineSoftmax<T> const p{y + start, a};
+      LineSoftmax<T> const p{y + start, dy + start, a};
       auto const log_of = [&](Index k) { return freestanding::max(p.log(k), static_cast<T>(smallest_log)); };
       T const smoothing = static_cast<T>(label_smoothing);
       T const weight = class_weights.factor<T>(label) * share * (1 - smoothing);
       total -= log_of(label) * weight;
-      for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
-      if (label_smoothing == 0) continue;
+      if (label_smoothing == 0) {
+        for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
+        continue;
+      }
       T const each = share * smoothing / static_cast<T>(a.extent);
       auto const factor = [&](Index k) { return class_weights.factor<T>(k) * each; };
       T const all = sum_over<T>(a.extent, factor);
       total -= sum_over<T>(a.extent, [&](Index k) { return factor(k) * log_of(k); });
-      for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] += p(k) * all - factor(k);
+      for (Index k = 0; k < a.extent; ++k) {
+        dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight + (p(k) * all - factor(k));
+      }
     }
     return total;
   }
