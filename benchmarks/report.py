@@ -2,9 +2,10 @@
 """Measures every workload in one run and writes the figures and pictures of docs/performance.md.
 
   benchmarks/report.py [--peer NAME=PROGRAM ...] [--workloads T1,I1] [--seconds 1] [--rounds 2]
+  benchmarks/report.py --modern [the same]          transformers, residual networks, a GRU, a WaveNet, a MobileNet
   benchmarks/report.py --amplifiers [the same]      the streams in blocks of models of amplifiers, and their training
 
-In each round, one contender after another runs on one core; the best median of all rounds counts. A peer is any program that
+In each round, one contender after another runs on one core; the best median of all rounds counts. A peer is any command that
 is called as PROGRAM --workload ID --threads N --seconds S and prints NAME<TAB>ID<TAB>threads<TAB>median<TAB>minimum in
 microseconds, as coldpress-bench does. Only Python's standard library is needed.
 """
@@ -18,7 +19,6 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, BEGIN_AMPLIFIERS = "<!-- measured: benchmarks/report.py -->", "<!-- measured: benchmarks/report.py --amplifiers -->"
 END = "<!-- end of what is measured -->"
 
 # Description; MFLOP: two per multiply-add forward and for each gradient (none for the network's input), four per parameter for the
@@ -40,6 +40,20 @@ WORKLOADS = {
     "I5conv": ("stream a convolution 16-16, kernel 15, dilation 4", 0.00768, 16.06),
     "I5full": ("stream dense, convolution, GRU, dense", 0.0008, 2.035),
 }
+# MFLOP as above, causal products counted half. KiB: weights and states of what handles one step at a time; for the others, which
+# the arithmetic limits, 0.
+MODERN = {
+    "M1": ("train a transformer encoder of 2 blocks, 32 steps, batch 32", 658.8, 0),
+    "M2": ("train a GPT of 4 blocks, 128 steps, batch 8", 5438, 0),
+    "M3": ("train ResNet-20 with batch normalisation, batch 32", 7808, 0),
+    "M4": ("train a GRU of 128 units, 64 steps, batch 32", 704.7, 0),
+    "M5": ("train a WaveNet of 10 layers, 2,048 steps, batch 8", 1009, 0),
+    "M6": ("infer a MobileNet, 3 x 96 x 96", 27.99, 0),
+    "M7": ("train 1024-2048-2048-1024, tanh, batch 256", 11811, 0),
+    "M8": ("decode a token of M2 after 127 others", 1.9, 3700),
+    "M9": ("infer M3, one image", 81.62, 0),
+    "M10": ("stream M5, one sample", 0.0205, 41),
+}
 AMPLIFIERS = {
     "N1": ("A1 standard, 64 samples", 1.697, 53.9),
     "N2": ("A2 full, 64 samples", 1.499, 47.5),
@@ -51,9 +65,9 @@ AMPLIFIERS = {
     "N8": ("A1 standard, 1 sample", 0.02651, 53.9),
     "N9": ("train A1 standard, 16 segments of 8,192 samples", 14484, 0),
 }
-WORKLOADS_AND_AMPLIFIERS = WORKLOADS | AMPLIFIERS
+ALL_WORKLOADS = WORKLOADS | MODERN | AMPLIFIERS
 OURS = ("static", "dynamic")
-OURS_OF_AMPLIFIERS = ("linked", "dynamic")
+OURS_LINKED = ("linked", "dynamic")  # of the other two sets
 COLOURS = {"static": "#0072b2", "linked": "#0072b2", "dynamic": "#56b4e9"}  # distinguishable for colour-blind readers (Okabe and Ito)
 OTHER_COLOURS = ("#d55e00", "#e69f00", "#009e73", "#cc79a7", "#333333")
 
@@ -73,7 +87,7 @@ def limits(bench, core):
 
 def floor_of(workload, peak, levels):
     """The floor in microseconds: all FLOPs at the peak, or all bytes from the smallest level that holds them."""
-    _, mflop, kib = WORKLOADS_AND_AMPLIFIERS[workload]
+    _, mflop, kib = ALL_WORKLOADS[workload]
     rate = next(rate for _, rate, size in levels if kib * 1024 <= size)
     return max(mflop * 1e12 / peak, kib * 1024e6 / rate)
 
@@ -173,7 +187,7 @@ def table(results, floors, names, ours):
     rows = [head, ["---"] * len(head)]
     for workload, medians in results.items():
         peer = min((n for n in peers if n in medians), key=medians.get, default=None)
-        rows.append([f"{workload}: {WORKLOADS_AND_AMPLIFIERS[workload][0]}", significant(floors[workload]),
+        rows.append([f"{workload}: {ALL_WORKLOADS[workload][0]}", significant(floors[workload]),
                      *(significant(medians[n]) for n in ours), *(f"{medians[n] / floors[workload]:.2f}" for n in ours),
                      f"{significant(medians[peer])} ({peer})" if peer else "none",
                      f"{medians[ours[0]] / medians[peer]:.2f}" if peer else "-"])
@@ -195,17 +209,18 @@ def main():
     parser.add_argument("--bench", default=str(ROOT / "build/release/benchmarks/coldpress-bench"))
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PROGRAM")
     parser.add_argument("--workloads", type=lambda s: s.split(","))
-    parser.add_argument("--amplifiers", action="store_true")
+    parser.add_argument("--modern", dest="set", action="store_const", const="modern")
+    parser.add_argument("--amplifiers", dest="set", action="store_const", const="amplifiers")
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--core", default=str(max(os.sched_getaffinity(0))))
     arguments = parser.parse_args()
 
-    arguments.workloads = arguments.workloads or list(AMPLIFIERS if arguments.amplifiers else WORKLOADS)
-    ours = OURS_OF_AMPLIFIERS if arguments.amplifiers else OURS
+    arguments.workloads = arguments.workloads or list({None: WORKLOADS, "modern": MODERN, "amplifiers": AMPLIFIERS}[arguments.set])
+    ours = OURS_LINKED if arguments.set else OURS
 
     contenders = {path: [arguments.bench, "--path", path] for path in ours}
-    contenders |= {name: [program] for name, program in (peer.split("=", 1) for peer in arguments.peer)}
+    contenders |= {name: program.split() for name, program in (peer.split("=", 1) for peer in arguments.peer)}
     peak, levels = limits(arguments.bench, arguments.core)
     results, floors = {}, {}
     for workload in arguments.workloads:
@@ -217,7 +232,7 @@ def main():
     cpu = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     family = re.findall(r"^(?:cpu family|model)\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)[:2]
     compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    options = "-O2, ready-made kernels" if arguments.amplifiers else "-O3 -march=native"
+    options = "-O2, ready-made kernels" if arguments.set else "-O3 -march=native"
     where = (f"{datetime.date.today()}, {cpu[1] if cpu else 'unknown CPU'} (family {', model '.join(family)}), one core of "
              f"{os.cpu_count()}, {compiler}, {options}. Limits of that core in the same run: {peak / 1e9:.0f} GFLOP/s; "
              f"read {', '.join(f'{name} {rate / 1e9:.0f}' for name, rate, _ in levels)} GB/s. Medians, the best of "
@@ -226,12 +241,12 @@ def main():
     (docs / "performance").mkdir(exist_ok=True)
     names = list(contenders)
     figures = [where, table(results, floors, names, ours)]
-    if arguments.amplifiers:
-        begin = BEGIN_AMPLIFIERS
-        (docs / "performance/amplifiers.svg").write_text(bars_picture(results, floors, names))
-        figures += ["![Models of amplifiers](performance/amplifiers.svg)"]
+    begin = f"<!-- measured: benchmarks/report.py{' --' + arguments.set if arguments.set else ''} -->"
+    if arguments.set:
+        (docs / f"performance/{arguments.set}.svg").write_text(bars_picture(results, floors, names))
+        title = {"modern": "Modern networks", "amplifiers": "Models of amplifiers"}[arguments.set]
+        figures += [f"![{title}](performance/{arguments.set}.svg)"]
     else:
-        begin = BEGIN
         (docs / "performance/roofline.svg").write_text(roofline_picture(results, peak, levels))
         (docs / "performance/peers.svg").write_text(bars_picture(results, floors, names))
         figures += ["![Roofline](performance/roofline.svg)", "![Beside peers](performance/peers.svg)",

@@ -21,13 +21,17 @@ bool has(Sizes const& sizes, Index size) {
 std::vector<ConvolutionGeometry> some(Random& random, bool images) {
   std::vector<ConvolutionGeometry> all;
   for (Index n = random.integer(1, 4); n > 0; --n) {
-    Index const groups = random.integer(1, 4) == 1 ? random.integer(2, 9) : 1, filter = random.integer(1, 7);
-    Convolution const layer{.num_output = groups * random.integer(1, random.integer(1, 5) == 1 ? 300 : 40),
+    bool const depthwise = random.integer(1, 6) == 1;  // mostly with filters of 3 x 3
+    Index const groups = depthwise || random.integer(1, 4) == 1 ? random.integer(2, 9) : 1,
+                filter = depthwise && random.integer(1, 3) > 1 ? 3 : random.integer(1, 7);
+    Convolution const layer{.num_output = groups * random.integer(1, depthwise                   ? 4
+                                                                     : random.integer(1, 5) == 1 ? 300
+                                                                                                 : 40),
                             .filter_shape = filter,
                             .stride = random.integer(1, 3),
                             .dilation = random.integer(1, 2),
                             .groups = groups};
-    Index const channels = groups * random.integer(1, random.integer(1, 5) == 1 ? 90 : 12);
+    Index const channels = groups * (depthwise ? 1 : random.integer(1, random.integer(1, 5) == 1 ? 90 : 12));
     Index const extent = 2 * filter + random.integer(0, random.integer(1, 5) == 1 ? 200 : 30);
     all.push_back(
         layer.geometry(images ? Shape{channels, extent, 2 * filter + random.integer(0, 30)} : Shape{extent, channels}));
@@ -104,7 +108,9 @@ TEST_CASE("the kernels of images are compiled for all sizes that their convoluti
   check_random<cpu::ImageKernels>(
       5, true, [](cpu::ImageKernels const& kernels, ConvolutionGeometry const& g, Random& random) {
         cpu::Panel const panel{g}, back{g, true};
-        CHECK((kernels.depthwise || !cpu::DepthwisePlanes::suit(g)));
+        bool const depthwise = cpu::DepthwisePlanes::suit(g), without_planes = cpu::DepthwisePlanes::skips_planes(g);
+        CHECK((kernels.depthwise || !depthwise || without_planes));
+        CHECK((kernels.depthwise_3x3 || !without_planes));
         CHECK((kernels.pointwise || !g.sees_one()));
         CHECK(has(kernels.outputs, g.group_outputs()));
         CHECK(has(kernels.channels, g.group_channels()));
@@ -144,6 +150,7 @@ TEST_CASE("the kernels of sequences are compiled for all sizes that their convol
 TEST_CASE("a network of small filters compiles few kernels") {
   constexpr auto kernels = cpu::image_kernels<SmallFilters>;
   CHECK_FALSE(kernels.depthwise);
+  CHECK_FALSE(kernels.depthwise_3x3);
   CHECK_FALSE(kernels.pointwise);
   CHECK_FALSE(kernels.packs_filters);
   CHECK_FALSE(kernels.fives);

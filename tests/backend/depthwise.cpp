@@ -42,7 +42,7 @@ void check(ConvolutionGeometry const& g, Index batch, bool padded, Random& rando
              weight = random.values<float>(g.taps() * cpu::Layout::pitch(g.outputs)),
              bias = random.values<float>(cpu::Layout::pitch(g.outputs));
   std::vector<float> y(static_cast<std::size_t>((batch - 1) * y_pitch + g.out()), 7.25f),
-      scratch(static_cast<std::size_t>(cpu::DepthwisePlanes{g}.size()), std::nanf(""));
+      scratch(static_cast<std::size_t>(cpu::DepthwisePlanes::scratch(g)), std::nanf(""));
   cpu::In const from{x.data(), batch, g.in(), x_pitch};
   cpu::Out const to{y.data(), batch, g.out(), y_pitch};
   REQUIRE(cpu::DepthwisePlanes::suit(g));

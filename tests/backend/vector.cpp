@@ -22,9 +22,9 @@ TEST_CASE("a range of lanes is loaded, and nothing outside of it is read") {
   for (Index begin = -2; begin <= cpu::lanes + 2; ++begin) {
     for (Index end = begin; end <= cpu::lanes + 2; ++end) {
       Index const first = std::max<Index>(begin, 0), last = std::max(first, std::min<Index>(end, cpu::lanes));
-      auto const values = random.values<float>(last - first);  // as many as are read, so that a sanitizer sees more
-      cpu::Vector const v = cpu::load_between(values.data() - first, begin, end);
-      for (Index l = 0; l < cpu::lanes; ++l) CHECK(v[l] == (l >= first && l < last ? values[at(l - first)] : 0.f));
+      auto const values = random.values<float>(last);  // a sanitizer sees what is read behind them
+      cpu::Vector const v = cpu::load_between(values.data(), begin, end);
+      for (Index l = 0; l < cpu::lanes; ++l) CHECK(v[l] == (l >= first && l < last ? values[at(l)] : 0.f));
     }
   }
 }

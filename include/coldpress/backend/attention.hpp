@@ -122,6 +122,7 @@ void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
       AttendedBlock<T> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
       SeenKeys const seen = block.keys();
       block.scores(q, k, weights, pitch);
+      // The largest scores have a loop of their own: the processor finds several at once, and no exponential waits.
       block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {
         float const* const row = weights + at;
         Index const begin = low / lanes * lanes, end = (high + lanes - 1) / lanes * lanes;
@@ -130,7 +131,7 @@ void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
           top = maximum(top, among(load(row + c), c, low, high, -3.4028235e38f));
         a.kept_of(n, h, first + i)[0] = maximum(top);
       });
-      block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {  // a loop of its own: no query waits here
+      block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {
         float* const row = weights + at;
         float* const kept = a.kept_of(n, h, first + i);
         Index const begin = low / lanes * lanes, end = (high + lanes - 1) / lanes * lanes;

@@ -105,8 +105,8 @@ struct Panel {
   }
 };
 
-/// The memory of a depthwise convolution of an image (depthwise.hpp): the planes of one channel, and sums for all
-/// positions of the output and the columns between its rows.
+/// The memory of a depthwise convolution of an image: the planes of one channel (depthwise.hpp), and sums for all
+/// positions of the output and the columns between its rows; or a row of zeros (depthwise_3x3.hpp).
 struct DepthwisePlanes {
   static constexpr Index most_taps = 64;
   static constexpr Index slack = 16 * 9;  // for whole vectors beyond the last plane
@@ -125,7 +125,7 @@ struct DepthwisePlanes {
     return planes.count <= most && planes.rows <= most / planes.count &&
            planes.pitch <= most / planes.count / planes.rows;
   }
-  /// Whether an image is read where it is instead (depthwise_3x3.hpp).
+  /// Whether there are no planes, because the image is read where it is.
   static constexpr bool skips_planes(ConvolutionGeometry const& g) {
     auto const suits = [](Axis const& axis) { return axis.filter == 3 && axis.dilation == 1; };
     return suit(g) && suits(g.height) && suits(g.width) && g.height.stride == g.width.stride && g.width.stride <= 2;
@@ -134,6 +134,10 @@ struct DepthwisePlanes {
   constexpr Index inputs() const { return padded_size(count * rows * pitch) + slack; }
   constexpr Index outputs() const { return rows * pitch; }
   constexpr Index size() const { return inputs() + padded_size(outputs()) + slack; }
+  /// The floats that a convolution takes.
+  static constexpr Index scratch(ConvolutionGeometry const& g) {
+    return skips_planes(g) ? padded_size(g.width.in) : DepthwisePlanes{g}.size();
+  }
 
  private:
   static constexpr Index extent(Axis const& axis) { return axis.out + (axis.filter - 1) * axis.dilation / axis.stride; }

@@ -1,4 +1,4 @@
-// Convolutions of images in which each group has one channel: depthwise convolutions.
+// Depthwise convolutions of images, in which each group has one channel; depthwise_3x3.hpp has the most usual ones.
 #pragma once
 
 // The lanes are positions. An image's channel is copied into planes with its padding, one for each place that a

@@ -1,10 +1,11 @@
 // Depthwise convolutions of images with filters of 3 x 3, in steps of one or two.
 #pragma once
 
-// The lanes are columns of the output. Each row of the image is read once for the two or three rows of outputs that see
-// it, from where it is, with zeros where a tap sees padding.
+// The lanes are columns of the output. The image is read where it is, with zeros where a tap sees padding: for each
+// vector of columns of an output, a row is read once and serves all rows of the output that see it.
 
 #include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/split.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -40,7 +41,7 @@ struct SeenByThree {
 };
 
 /// Computes a vector of columns of one output from its channel x. `zeros` stands for rows that are padding. What is
-/// stored beyond the last column, up to `end`, the caller overwrites.
+/// stored beyond the last column, up to `end`, is overwritten with the next row, or with the columns before these.
 template <int stride, bool whole>
 __attribute__((noinline)) void convolve_columns_3x3(ConvolutionGeometry const& g, float const* x, float const* weight,
                                                     float bias, float* y, float* end, float const* zeros,

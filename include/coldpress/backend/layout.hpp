@@ -169,7 +169,7 @@ struct Layout {
     Index const sums = extent.adds && !g.is_sequence() ? back.images * pitch(g.in()) : 0;
     Index const products = 3 * Panel::slack + sums + inputs + results + freestanding::max(weights, gradient + turning) +
                            unpooled(g, extent);
-    Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes{g}.size() + unpooled(g, extent) : 0;
+    Index const planes = DepthwisePlanes::suit(g) ? DepthwisePlanes::scratch(g) + unpooled(g, extent) : 0;
     Index const size = freestanding::max(products, planes);
     if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
     Index const border = freestanding::max(size, block_border(g, extent));

@@ -64,7 +64,7 @@ COLDPRESS_INLINE Vector log_of(Vector n, Vector f) {
 }
 
 COLDPRESS_INLINE Vector power_of_two(Mask exponent) { return (Vector)((exponent + 127) << 23); }
-/// x 2^n for whole numbers n from -151 on and x in [1, 2), rounded once. `rounded` is n + rounder.
+/// x 2^n for whole numbers n from -151 on and x near [1, 2], rounded once. `rounded` is n + rounder.
 COLDPRESS_INLINE Vector scaled(Vector x, Vector n, Vector rounded) {
 #ifdef __AVX512F__
   static_cast<void>(rounded);
@@ -174,8 +174,9 @@ COLDPRESS_INLINE Vector softplus(Vector x) {
 /// for x > 0 it is 1 - P(X <= -x).
 COLDPRESS_INLINE Vector normal_cdf(Vector x) {
   Vector const square = x * x, density = exp(fma(square, splat(-0.5f), splat(-0x1p-40f)));  // exp squares it, see below
-  Vector const top = (Vector)((Mask)x & -4096);  // half the bits, so that its square is exact
-  Vector const rounding = has_fma ? fma(x, x, -square) : fma(x - top, x + top, top * top - square);  // exact
+  Vector const top = (Vector)((Mask)x & -4096);         // half the bits, so that its square is exact
+  Vector const rounding = has_fma ? fma(x, x, -square)  // exact
+                                  : fma(x - top, x + top, top * top - square);
   Vector const lost = square < 1e3f ? rounding : Vector{};
   Vector const a = at_most((Vector)((Mask)x & INT32_MAX), 20.f);  // the density is 0 beyond
   Vector const a2 = a * a;

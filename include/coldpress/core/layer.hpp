@@ -105,7 +105,8 @@ constexpr bool is_ignored(L const& reader, T label) {
 ///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector (with Target::label, only of the
 ///   one value that the label selects), and target_gradient(y, t) if targets may come from the network;
 /// or for a whole sample at once, in plain loops, with
-///   sample(in, y, t, dy, dt), which returns the loss, writes all of dy, and all of dt unless it is null.
+///   sample(in, y, t, dy, dt), which returns the loss, writes all of dy, and all of dt unless it is null. dy shares
+///   memory with none of the others.
 /// With Target::label it must be Labelled, too. If its weight depends on the shape of the output, weight_for(in) gives
 /// the weight.
 template <class L>
