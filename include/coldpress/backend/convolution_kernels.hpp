@@ -8,7 +8,7 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 /// The kernels for any convolutions of images, or those for the ones that were added to none().
 struct ImageKernels {
-  bool depthwise = true, depthwise_3x3 = true, pointwise = true, packs_filters = true;  // whether some are so
+  bool depthwise = true, depthwise_3x3 = true, pointwise = true, packs_filters = true;  // whether there are such
   bool fives = true, threes = true, ones = true;          // the parts of a filter's rows in split_taps
   Sizes outputs = Sizes::any(), channels = Sizes::any();  // of a group, or the outputs whose filters are packed at once
   Sizes positions = Sizes::any(), gradient_positions = Sizes::any();  // of a part of the panel, forward and backward
