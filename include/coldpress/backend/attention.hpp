@@ -122,7 +122,7 @@ void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
       AttendedBlock<T> const block{a, n, h, first, freestanding::min(first + part.block, g.queries)};
       SeenKeys const seen = block.keys();
       block.scores(q, k, weights, pitch);
-      // The largest scores have a loop of their own: the processor finds several at once, and no exponential waits.
+      // The largest score of each query is found in a loop of its own, so that exponentials need not wait for it.
       block.each_row(pitch, [&](Index i, Index at, Index low, Index high) {
         float const* const row = weights + at;
         Index const begin = low / lanes * lanes, end = (high + lanes - 1) / lanes * lanes;

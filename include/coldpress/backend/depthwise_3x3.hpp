@@ -1,4 +1,4 @@
-// Depthwise convolutions of images with filters of 3 x 3, in steps of one or two.
+// Depthwise convolutions of images with filters of 3 x 3 and a stride of one or two.
 #pragma once
 
 // The lanes are columns of the output. The image is read where it is, with zeros where a tap sees padding: for each

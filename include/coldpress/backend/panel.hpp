@@ -168,8 +168,9 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   if (count == 0) {
     blank((rows.last - rows.first) * width);
   } else if (stride == 1) {
-    for (Index j = (vectors(width) - 1) * lanes; j >= 0; j -= lanes) {  // each overwrites what the one before it stored
-      auto const copy_rows = [&](auto read) COLDPRESS_INLINE_LAMBDA {   // in the next rows
+    // From the last vector of the rows to the first, which overwrites what the last has stored in the next rows.
+    for (Index j = (vectors(width) - 1) * lanes; j >= 0; j -= lanes) {
+      auto const copy_rows = [&](auto read) COLDPRESS_INLINE_LAMBDA {
         float const* at = from - columns.first + j;
         float* out = to + j;
         for (Index i = rows.first; i < rows.last; ++i, at += step, out += width) store(out, read(at));

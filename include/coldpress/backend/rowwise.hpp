@@ -20,7 +20,7 @@ inline void normalize_row(Normalization kind, float const* x, float* y, Index co
   Vector const most = splat(maximum(top));
   Vector total{};
   bool const logarithmic = kind == Normalization::log_softmax;
-  Vector last{};  // is not stored and loaded again: the load of a part of a vector would wait for the store
+  Vector last{};  // stays in a register, since the load of a part of a vector would wait for its store
   for_row(columns, [&](Index c, Index left) {
     last = exp(load_row(x + c, left) - most);
     total += masked(last, left);

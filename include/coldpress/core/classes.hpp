@@ -8,8 +8,8 @@
 
 namespace coldpress {
 
-/// The softmax of the line x[0], x[inner], ..., in plain loops. It keeps numbers in the places of the same line of
-/// `memory`; value k may be overwritten once it has been read for the last time.
+/// The softmax of the line x[0], x[inner], ..., in plain loops. It keeps its exponentials in the same line of
+/// `memory`; that of class k may be overwritten once p(k) is no longer needed.
 template <class T>
 class LineSoftmax {
  public:
