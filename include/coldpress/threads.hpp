@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,14 +27,16 @@ inline constexpr int most_threads = 4096;
 /// The calling thread and workers() - 1 others, which sleep while there is no work. Any number of threads may call run.
 /// While one thread has the pool, other callers do their work alone, and so does a piece that calls run itself.
 ///
-/// Workers take pieces when they can, and the caller waits only for pieces that were begun. If another program keeps a
-/// worker from finishing a piece, the pool is not used for twice as long as that took, and longer if it soon happens
-/// again.
+/// The pieces of a work are divided evenly in their order, so that a thread finds in its cache what it computed in the
+/// work before. A thread that has done its own takes over those of the others, from the last on. The caller therefore
+/// waits only for pieces that were begun. If another program keeps a worker from finishing a piece, the pool is not
+/// used for twice as long as that took, and longer if it soon happens again.
 class ThreadPool final : public Executor {
  public:
   /// `workers` includes the calling thread; 0 means one per core.
   explicit ThreadPool(int workers = 0)
-      : workers_(workers > 0 ? workers : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {
+      : workers_(workers > 0 ? workers : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
+        open_(std::make_unique<Open[]>(static_cast<std::size_t>(workers_))) {
     threads_.reserve(static_cast<std::size_t>(workers_ - 1));
     try {
       for (int worker = 1; worker < workers_; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
@@ -58,8 +61,14 @@ class ThreadPool final : public Executor {
     work_ = work;
     failed_.store(false, std::memory_order_relaxed);
     done_.store(0, std::memory_order_relaxed);
-    auto const round = static_cast<std::uint32_t>(open_.load(std::memory_order_relaxed) >> 32) + 1;
-    open_.store(std::uint64_t{round} << 32 | static_cast<std::uint32_t>(work.pieces), std::memory_order_release);
+    at_once_ = 1 + work.pieces / Open::most;
+    auto const round = round_.load(std::memory_order_relaxed) + 1;
+    auto const units = (work.pieces + std::int64_t{at_once_} - 1) / at_once_;
+    auto const from = [&](int worker) {
+      return static_cast<std::uint32_t>((worker * units + workers_ - 1) / workers_);
+    };
+    for (int worker = 0; worker < workers_; ++worker)
+      of(worker).units.store(Open::range(round, from(worker), from(worker + 1)), std::memory_order_release);
     round_.store(round);
     if (sleeping_.load() > 0) round_.notify_all();
 
@@ -75,6 +84,20 @@ class ThreadPool final : public Executor {
   static constexpr auto spinning = std::chrono::microseconds{50};   // before a thread sleeps
   static constexpr auto stalling = std::chrono::microseconds{100};  // a longer wait means that a worker has lost its
                                                                     // core
+
+  /// The units of a worker that have not been begun: the number of the round, the first, and the one after the last.
+  struct alignas(64) Open {
+    static constexpr std::int32_t most = (1 << 15) - 1;  // units
+    static constexpr std::uint64_t one_first = 1 << 16;
+    static std::uint64_t range(std::uint32_t round, std::uint32_t first, std::uint32_t last) {
+      return std::uint64_t{round} << 32 | first << 16 | last;
+    }
+    static std::uint32_t first(std::uint64_t open) { return static_cast<std::uint32_t>(open) >> 16; }
+    static std::uint32_t last(std::uint64_t open) { return static_cast<std::uint32_t>(open) & 0xffff; }
+
+    std::atomic<std::uint64_t> units = 0;
+  };
+  Open& of(int worker) { return open_[static_cast<std::size_t>(worker)]; }
 
   static void pause() {
 #if defined __x86_64__ || defined __i386__
@@ -102,23 +125,32 @@ class ThreadPool final : public Executor {
   /// work_ is this round's.
   int claim(std::uint32_t round, int worker) {
     int count = 0;
-    std::uint64_t open = open_.load(std::memory_order_acquire);
-    while (open >> 32 == round && static_cast<std::uint32_t>(open) > 0) {
-      if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-      int const number = work_.pieces - static_cast<int>(static_cast<std::uint32_t>(open));
-      try {
-        if (!failed_.load(std::memory_order_relaxed)) work_(number, worker);
-      } catch (...) {
-        if (!failing_.test_and_set(std::memory_order_acquire)) {
-          if (!error_) error_ = std::current_exception();
-          failed_.store(true, std::memory_order_relaxed);
-          failing_.clear(std::memory_order_release);
-        }
+    for (int i = 0; i < workers_; ++i) {
+      bool const own = i == 0;
+      auto& units = of((worker + i) % workers_).units;
+      std::uint64_t open = units.load(std::memory_order_acquire);
+      while (open >> 32 == round && Open::first(open) < Open::last(open)) {
+        std::uint64_t const rest = own ? open + Open::one_first : open - 1;
+        if (!units.compare_exchange_weak(open, rest, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+        auto const unit = static_cast<int>(own ? Open::first(open) : Open::last(rest));
+        int const before = unit * at_once_, pieces = std::min(work_.pieces - before, at_once_);
+        for (int k = 0; k < pieces; ++k) compute(before + k, worker);
+        count += pieces;
+        open = units.load(std::memory_order_acquire);
       }
-      ++count;
-      open = open_.load(std::memory_order_acquire);
     }
     return count;
+  }
+  void compute(int number, int worker) {
+    try {
+      if (!failed_.load(std::memory_order_relaxed)) work_(number, worker);
+    } catch (...) {
+      if (!failing_.test_and_set(std::memory_order_acquire)) {
+        if (!error_) error_ = std::current_exception();
+        failed_.store(true, std::memory_order_relaxed);
+        failing_.clear(std::memory_order_release);
+      }
+    }
   }
   void serve(int worker) {
     for (std::uint32_t seen = 0;;) {
@@ -176,12 +208,13 @@ class ThreadPool final : public Executor {
   // State of the caller that has the pool.
   Clock::time_point aside_until_{};
   int times_ = 0;  // the pool is unused for this many times the last stall
-  // State of a round. open_ holds its number and how many pieces have not been begun.
+  // State of a round.
+  std::unique_ptr<Open[]> open_;
   Work work_{};
+  int at_once_ = 1;  // number of pieces of a unit
   std::exception_ptr error_;
   std::atomic_flag failing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> failed_ = false;
-  alignas(64) std::atomic<std::uint64_t> open_ = 0;
   alignas(64) std::atomic<std::uint32_t> round_ = 0;  // workers sleep on it
   std::atomic<int> sleeping_ = 0;
   alignas(64) std::atomic<int> done_ = 0;  // number of pieces; the caller sleeps on it

@@ -1,4 +1,5 @@
 // Convolution over random geometries: the CPU's numbers are the reference's, in memory that nothing else is written to.
+#include "support/executors.hpp"
 #include "support/matrix.hpp"
 
 #include <coldpress/core/to_string.hpp>
@@ -18,17 +19,18 @@ template <class Backend>
 struct Made {
   Doubles y, dx, added, gradient, bias_gradient;
 
-  Made(VolumeGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed) {
+  Made(VolumeGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed,
+       [[maybe_unused]] Executor* executor = nullptr) {
     bool const blocks = keeps_blocks<Backend> && g.in_blocks(), in_blocked = blocks && seed / 2 % 2 == 0,
                out_blocked = blocks && seed / 4 % 2 == 0;
     using T = typename Backend::Scalar;
     numbers = Random{seed};
     Backend backend{};
-    std::vector<T> scratch(
-        static_cast<std::size_t>(
-            Backend::convolution_scratch(g, {.training = true, .input_gradient = true, .adds = true}) + 16),
-        T(77.25));
+    Index const needed = Backend::convolution_scratch(g, {.training = true, .input_gradient = true, .adds = true});
+    std::vector<T> scratch(static_cast<std::size_t>(needed + 16), T(77.25));
     if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
+    HeapMemory<float> of_workers;
+    if constexpr (requires { backend.executor; }) backend.attach(executor, of_workers, needed);
     Index const in = g.in(), out = g.out();
     auto x = Matrix<Backend>::random_values(batch, in, padded, in_blocked),
          dy = Matrix<Backend>::random_values(batch, out, true, out_blocked);
@@ -78,6 +80,22 @@ void compare(Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
   check(fast.added, exact.added, g.group_outputs() * g.taps() + 1, 1);
   check(fast.gradient, exact.gradient, batch * g.positions(), 1);
   check(fast.bias_gradient, exact.bias_gradient, batch * g.positions(), 1);
+}
+
+/// Several threads compute the same bits.
+void compare_divided(Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
+  INFO(text(c, in) << ", batch " << batch);
+  VolumeGeometry const g = c.geometry(in);
+  Shape const weights = c.parameters(in)[0].shape;
+  Made<Cpu> const alone{g, weights, batch, false, seed};
+  for (auto const& executor : executors()) {
+    Made<Cpu> const divided{g, weights, batch, false, seed, executor.get()};
+    CHECK(alone.y == divided.y);
+    CHECK(alone.dx == divided.dx);
+    CHECK(alone.added == divided.added);
+    CHECK(alone.gradient == divided.gradient);
+    CHECK(alone.bias_gradient == divided.bias_gradient);
+  }
 }
 
 }  // namespace
@@ -197,7 +215,9 @@ TEST_CASE("sequences of random shapes") {
     Index const channels = groups * random.integer(1, 20);
     bool const single = seed % 4 == 0;
     Shape const in = single ? Shape{channels} : Shape{random.integer(1, seed % 9 == 0 ? 300 : 20), channels};
-    compare(c, in, random.integer(1, single ? 70 : 5), seed);
+    Index const batch = random.integer(1, single ? 70 : 5);
+    compare(c, in, batch, seed);
+    if (seed % 3 == 0) compare_divided(c, in, batch, seed);
   }
 }
 

@@ -4,10 +4,12 @@
 #include <coldpress/backend/attention.hpp>
 #include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/convolution.hpp>
+#include <coldpress/backend/convolution_step.hpp>
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent_gradient.hpp>
 #include <coldpress/backend/row_primitives.hpp>
+#include <coldpress/backend/sequence_weight_gradient.hpp>
 #include <coldpress/backend/signals.hpp>
 #include <coldpress/backend/volume_convolution.hpp>
 
@@ -119,7 +121,7 @@ struct Cpu : cpu::RowPrimitives {
         is_of<ConvolutionKind::sequence>(g),
         [&](auto...) {
           constexpr auto kernels = cpu::sequence_kernels<G>;
-          cpu::sequence_weight_gradient<kernels>(g, x, dy, gradient, sums, gradient + all);
+          cpu::sequence_weight_gradient<kernels>(*this, g, x, dy, gradient, sums, all);
         },
         [&](auto...) {
           cpu::either(

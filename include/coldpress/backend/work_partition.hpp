@@ -53,6 +53,15 @@ struct WorkPartition : Context {
     for (Index b = 0; b < blocks; ++b) total += sums[b];
     return total;
   }
+  /// f(first, last, worker) for ranges that together cover [0, count), of which there are only a few for each thread,
+  /// because each of them reads the same memory. `cost` is that of all together, in multiply-adds.
+  template <class F>
+  void each_share(Index count, Index cost, F const& f) const {
+    constexpr Index of_worker = 2;
+    Index const shares = freestanding::min(count, executor ? of_worker * executor->workers() : Index{1});
+    each(shares, cost / shares,
+         [&](Index first, Index last, int worker) { f(first * count / shares, last * count / shares, worker); });
+  }
   /// compute(first, count, scratch) writes some rows of y, those that follow its blocks; `rest`, which is PostOps or
   /// a Derivative, is applied while they are in the cache. `cost` is the work per row in multiply-adds.
   template <class Y, class Rest, class F>
