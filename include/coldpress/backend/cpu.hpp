@@ -59,7 +59,7 @@ struct Cpu : cpu::RowPrimitives {
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
         [&](auto...) {
-          each(dy.rows, g.products(), [&](Index first, Index last, int worker) {
+          each_share(4, dy.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::zero_from(dx.columns, cpu::some(dx, first, last - first));
             cpu::sequence_input_gradient<cpu::sequence_kernels<G>>(g, cpu::some(dy, first, last - first), weight, dx,
                                                                    derivative, first, scratch_of(worker));
@@ -85,7 +85,7 @@ struct Cpu : cpu::RowPrimitives {
     cpu::either(
         is_of<ConvolutionKind::sequence>(g),
         [&](auto...) {
-          each(x.rows, g.products(), [&](Index first, Index last, int worker) {
+          each_share(4, x.rows, g.products(), [&](Index first, Index last, int worker) {
             cpu::fill_steps(g.channels, bias, cpu::some(y, first, last - first));
             cpu::sequence_input_gradient<cpu::sequence_kernels<G>>(
                 g, cpu::some(x, first, last - first), weight, y,
@@ -323,7 +323,7 @@ struct Cpu : cpu::RowPrimitives {
   __attribute__((noinline)) static void convolve_sequences(Context context, ConvolutionGeometry g, X x,
                                                            float const* weight, float const* bias, Y y,
                                                            PostOps<Chain, float, Join> post_ops) {
-    context.each(x.rows, g.products(), [&](Index first, Index last, int worker) {
+    context.each_share(4, x.rows, g.products(), [&](Index first, Index last, int worker) {
       cpu::convolve_sequences<kernels>(g, cpu::some(x, first, last - first), weight, bias, y, post_ops, first,
                                        context.scratch_of(worker));
     });

@@ -320,10 +320,10 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
         for (Index b = begin; b < end; ++b) read_block(x, first + b, 0, g.in(), gathered + b * of_x.step);
       });
     }
-    // A work item is a part of the outputs and one channel of its group.
+    // A work item is a part of the outputs and one channel of its group. The first in a range gathers the part's dy.
     Index const parts = parts_of(g.group_outputs(), block_rows), channels = g.group_channels(),
                 tiles = g.groups * parts * channels;
-    context.each(tiles, count * block_size * g.products() / tiles, [&](Index begin, Index end, int worker) {
+    context.each_share(2, tiles, count * block_size * g.products() / tiles, [&](Index begin, Index end, int worker) {
       float *const sums = context.scratch_of(worker, shared), *const planes = sums + Layout::block_sums(g);
       BlockPlanes of_dy{};
       for (Index i = begin; i < end; ++i) {

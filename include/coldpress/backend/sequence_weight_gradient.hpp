@@ -104,7 +104,7 @@ void sequence_weight_gradient(WorkPartition const& context, ConvolutionGeometry 
   OneOf<kernels.terms> const channels{g.group_channels()};
   Strips const strips = gradient_tiles(g, channels, OneOf<kernels.outputs>{g.group_outputs()});
   Index const at_once = channels == 1 ? strips.tiles : 1, all = strips.panels * strips.tiles / at_once;
-  context.each_share(all, x.rows * g.products(), [&](Index first, Index last, int worker) {
+  context.each_share(2, all, x.rows * g.products() / all, [&](Index first, Index last, int worker) {
     add_gradient_tiles<kernels>(g, x, dy, gradient, biases, first * at_once, last * at_once,
                                 context.scratch_of(worker, shared));
   });

@@ -53,15 +53,6 @@ struct WorkPartition : Context {
     for (Index b = 0; b < blocks; ++b) total += sums[b];
     return total;
   }
-  /// f(first, last, worker) for ranges that together cover [0, count), of which there are only a few for each thread,
-  /// because each of them reads the same memory. `cost` is that of all together, in multiply-adds.
-  template <class F>
-  void each_share(Index count, Index cost, F const& f) const {
-    constexpr Index of_worker = 2;
-    Index const shares = freestanding::min(count, executor ? of_worker * executor->workers() : Index{1});
-    each(shares, cost / shares,
-         [&](Index first, Index last, int worker) { f(first * count / shares, last * count / shares, worker); });
-  }
   /// compute(first, count, scratch) writes some rows of y, those that follow its blocks; `rest`, which is PostOps or
   /// a Derivative, is applied while they are in the cache. `cost` is the work per row in multiply-adds.
   template <class Y, class Rest, class F>
@@ -114,7 +105,7 @@ struct WorkPartition : Context {
     Index const gates = r.weights.gates * r.units(),
                 depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
                 pairs = freestanding::max<Index>(1, r.x.samples / 2);
-    each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
+    each_share(2, pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
       Index const end = last == pairs ? r.x.samples : 2 * last;
       f(2 * first, end - 2 * first);
     });

@@ -80,6 +80,15 @@ struct Context {
       cut.pieces < 2 ? cut(0, 0) : executor->run({static_cast<int>(cut.pieces), Cut<F>::piece, &cut});
     }
   }
+  /// The same with at most `of_worker` ranges for each worker, for work that each range begins by reading or preparing
+  /// what all of them need.
+  template <class F>
+  void each_share(int of_worker, Index count, Index cost, F const& f) const {
+    Index const most = executor ? Index{of_worker} * executor->workers() : 1, shares = count < most ? count : most;
+    if (shares < 2) return f(Index{0}, count, 0);
+    each(shares, count * cost / shares,
+         [&](Index first, Index last, int worker) { f(first * count / shares, last * count / shares, worker); });
+  }
 
  private:
   static constexpr Index pieces(Index count, Index cost, Index piece_cost) {
