@@ -55,6 +55,34 @@ TEST_CASE("each piece is done once, in thousands of rounds") {
   CHECK(ThreadPool{}.workers() >= 1);
 }
 
+TEST_CASE("there may be more pieces than a pool counts one by one") {
+  for (int workers : {2, 3}) {
+    ThreadPool pool{workers};
+    for (int pieces : {32766, 32767, 32768, 65533, 100000}) CHECK(does_all(pool, pieces));
+  }
+}
+
+TEST_CASE("a thread does its part of the pieces in their order, and then those that others have not begun") {
+  ThreadPool pool{2};
+  for (int round = 0; round < 20; ++round) {
+    std::vector<int> by_caller;
+    std::atomic<int> done = 0, others_first = -1, others = 0;
+    run(pool, 9, [&](int number, int worker) {
+      if (worker == 0) {
+        while (others_first < 0) std::this_thread::yield();
+        by_caller.push_back(number);
+      } else {
+        ++others, others_first = number;
+        while (done < 8) std::this_thread::yield();
+      }
+      ++done;
+    });
+    CHECK(others == 1);
+    CHECK(others_first == 5);
+    CHECK(by_caller == std::vector{0, 1, 2, 3, 4, 8, 7, 6});
+  }
+}
+
 TEST_CASE("workers do come, also after they slept") {
   ThreadPool pool{2};
   for (int round = 0; round < 3; ++round) {

@@ -9,16 +9,14 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// f(first step, Int<number of vectors>{}) for all vectors that hold steps of a block.
-template <class F>
+/// f(first step, Int<number of vectors>{}) for all vectors that hold steps of a block: `most` at a time, and then the
+/// rest.
+template <int most = tile_columns, class F>
 COLDPRESS_INLINE void for_signal_vectors(Index steps, F f) {
-  constexpr int most = tile_columns;
   Index t = 0;
   for (; t + (most - 1) * lanes < steps; t += most * lanes) f(t, Int<most>{});
-  if constexpr (most > 2) {
-    if (t + lanes < steps) f(t, Int<2>{}), t += 2 * lanes;
-  }
-  if (t < steps) f(t, Int<1>{});
+  if constexpr (most > 1)
+    for_signal_vectors<most / 2>(steps - t, [&](Index rest, auto w) COLDPRESS_INLINE_LAMBDA { f(t + rest, w); });
 }
 /// The epilogue of a block, in which only whole vectors are read and written.
 template <class Chain, class Join>
@@ -111,6 +109,23 @@ constexpr int signal_rows(int w) {
   return w == 1 ? sums * 2 / 3 : sums / w;
 }
 
+/// The vectors of steps of which a few outputs are computed together: so many that their sums fill the registers, but
+/// no more than most blocks have.
+constexpr int signal_columns(Index outputs) {
+  constexpr int usual_steps = 64;
+  int w = tile_columns;
+  while (2 * w * outputs <= tile_rows * tile_columns && 2 * w * lanes <= usual_steps) w *= 2;
+  return w;
+}
+template <class Outputs>
+constexpr int signal_columns() {
+  if constexpr (requires { Outputs::value; }) {
+    return signal_columns(Outputs::value);
+  } else {
+    return tile_columns;
+  }
+}
+
 /// h outputs from `row` on, and w vectors of steps from step t on. `weight` and `first` are those of a group: its first
 /// weight, and its first channel.
 template <int h, int w, class Step, class Epilogue>
@@ -122,17 +137,34 @@ __attribute__((noinline)) void signal_tile(Step const& s, Epilogue const& epilog
   for (Index k = 0; k < taps; ++k, from += s.dilation) {
     float const* at = s.x.data + (from < -s.most ? from + s.x.mask + 1 : from) + first * pitch + t;
     for (Index c = 0; c < channels; ++c, at += pitch, weight += weight_pitch) {
-      Vector x[w];
-      COLDPRESS_UNROLL
-      for (int j = 0; j < w; ++j) {
-        x[j] = load_once(at + j * lanes);
-        if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
-      }
-      COLDPRESS_UNROLL
-      for (int i = 0; i < h; ++i) {
-        Vector const a = splat(weight[i]);
+      auto const read = [&](int j) COLDPRESS_INLINE_LAMBDA {
+        Vector const x = load_once(at + j * lanes);
+        if constexpr (has_fma) {
+          return x;
+        } else {
+          return flush_small(x, splat(smallest_factor));
+        }
+      };
+      if constexpr (h < w) {  // the fewer of the two stay in registers
+        Vector a[h];
         COLDPRESS_UNROLL
-        for (int j = 0; j < w; ++j) sum[i][j] = fma(a, x[j], sum[i][j]);
+        for (int i = 0; i < h; ++i) a[i] = splat(weight[i]);
+        COLDPRESS_UNROLL
+        for (int j = 0; j < w; ++j) {
+          Vector const x = read(j);
+          COLDPRESS_UNROLL
+          for (int i = 0; i < h; ++i) sum[i][j] = fma(a[i], x, sum[i][j]);
+        }
+      } else {
+        Vector x[w];
+        COLDPRESS_UNROLL
+        for (int j = 0; j < w; ++j) x[j] = read(j);
+        COLDPRESS_UNROLL
+        for (int i = 0; i < h; ++i) {
+          Vector const a = splat(weight[i]);
+          COLDPRESS_UNROLL
+          for (int j = 0; j < w; ++j) sum[i][j] = fma(a, x[j], sum[i][j]);
+        }
       }
     }
   }
@@ -161,7 +193,7 @@ constexpr auto outputs_of(G const& g) {
 template <class Outputs, class Step>
 COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs) {
   auto const epilogue = signal_output(s);
-  for_signal_vectors(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
+  for_signal_vectors<signal_columns<Outputs>()>(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
     for (Index group = 0; group < s.groups; ++group) {
       Index const before = group * outputs;
       split<signal_rows(w)>(outputs, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {

@@ -84,8 +84,8 @@ struct Context {
   /// what all of them need.
   template <class F>
   void each_share(int of_worker, Index count, Index cost, F const& f) const {
-    Index const most = executor ? Index{of_worker} * executor->workers() : 1, shares = count < most ? count : most;
-    if (shares < 2) return f(Index{0}, count, 0);
+    Index const most = executor ? Index{of_worker} * executor->workers() : 1, some = count < most ? count : most,
+                shares = some > 0 ? some : 1;
     each(shares, count * cost / shares,
          [&](Index first, Index last, int worker) { f(first * count / shares, last * count / shares, worker); });
   }
