@@ -82,22 +82,15 @@ void for_blocked_rows(Y y, F f) {
   }
 }
 
-/// The epilogue of the sums that become y, or dx.
-template <class Y, class Chain, class Join>
-Output<Chain, Join> epilogue_of(Y y, PostOps<Chain, float, Join> const& post_ops, float const* bias = nullptr) {
+/// The epilogue of the sums that become y, or dx. `Ops` says which operations of an erased chain it applies in
+/// registers.
+template <template <class> class Ops = CommonOps, class Y, class Chain, class Join>
+Output<Chain, Join, Ops<Chain>> epilogue_of(Y y, PostOps<Chain, float, Join> const& post_ops,
+                                            float const* bias = nullptr) {
   return {post_ops, bias, y.data, y.pitch, writable(y)};
 }
-template <class DX, class Chain, class Adds>
-InputGradient<Chain, Adds> epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
-  return {derivative, dx.data, dx.pitch, dx.columns};
-}
-/// The same for a pass over values that are in memory.
-template <class Y, class Chain, class Join>
-Output<Chain, Join, PassOps<Chain>> pass_epilogue_of(Y y, PostOps<Chain, float, Join> const& post_ops) {
-  return {post_ops, nullptr, y.data, y.pitch, writable(y)};
-}
-template <class DX, class Chain, class Adds>
-InputGradient<Chain, Adds, PassOps<Chain>> pass_epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
+template <template <class> class Ops = CommonOps, class DX, class Chain, class Adds>
+InputGradient<Chain, Adds, Ops<Chain>> epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
   return {derivative, dx.data, dx.pitch, dx.columns};
 }
 /// to += x
@@ -110,7 +103,7 @@ template <class Y, class Rest>
 void finish(Y y, Rest const& rest, Index first, Index count) {
   if constexpr (!Rest::nothing) {
     if (rest.empty()) return;
-    for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, pass_epilogue_of(y, rest), i);
+    for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, epilogue_of<PassOps>(y, rest), i);
   }
 }
 /// The same for a block.

@@ -100,7 +100,7 @@ struct RowPrimitives : Layout, WorkPartition {
   void map(X x, Y y, PostOps<Chain, float, Join> const& post_ops) const {
     cpu::for_blocked_rows(y, [&](auto part) {
       auto const from = part(x);
-      auto const epilogue = cpu::pass_epilogue_of(part(y), part(post_ops));
+      auto const epilogue = cpu::epilogue_of<cpu::PassOps>(part(y), part(post_ops));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
@@ -109,7 +109,7 @@ struct RowPrimitives : Layout, WorkPartition {
   void map_gradient(DY dy, DX dx, Derivative<Chain, float, Adds> const& derivative) const {
     cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);
-      auto const epilogue = cpu::pass_epilogue_of(part(dx), part(derivative));
+      auto const epilogue = cpu::epilogue_of<cpu::PassOps>(part(dx), part(derivative));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
@@ -128,7 +128,7 @@ struct RowPrimitives : Layout, WorkPartition {
       auto const from = part(dy);
       auto const first = part(a);
       auto const other = part(b);
-      auto const epilogue = cpu::pass_epilogue_of(part(dx), part(derivative));
+      auto const epilogue = cpu::epilogue_of<cpu::PassOps>(part(dx), part(derivative));
       each_row(from, [&](Index i) {
         cpu::for_row_vectors(0, from.columns, [&](Index column, auto number) COLDPRESS_INLINE_LAMBDA {
           constexpr int w = number;

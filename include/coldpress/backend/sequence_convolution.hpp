@@ -45,7 +45,7 @@ COLDPRESS_INLINE void finish_steps(Y y, Rest const& rest, Steps const& steps, In
     if (steps.single) return finish(y, rest, steps.sample, steps.rows);
     if (rest.empty()) return;
     Index const first = steps.step * width, end = first + steps.rows * width;
-    pass_row(y.row(steps.sample), end, pass_epilogue_of(y, rest), steps.sample, first);
+    pass_row(y.row(steps.sample), end, epilogue_of<PassOps>(y, rest), steps.sample, first);
   }
 }
 
