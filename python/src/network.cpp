@@ -230,14 +230,12 @@ void add_network(nb::module_& module) {
           "predict", predict,
           "The outputs for a minibatch (samples, ...) or one sample (...), in inference mode: an array, or a tuple for "
           "several outputs. Samples first go through the network's transforms. Inputs that only losses read may be "
-          "left "
-          "out; an input of one value for each sample may be (samples,). Raises ShapeError for an array of another "
-          "shape.")
+          "left out; an input of one value for each sample may be (samples,). Raises ShapeError for an array of "
+          "another shape.")
       .def("step", step,
            "The next part of a sequence: recurrent layers, causal convolutions and attention continue where the last "
            "call ended. Raises ShapeError if a layer needs the whole sequence at once, and UnsupportedError for "
-           "transforms "
-           "that do.")
+           "transforms that do.")
       .def(
           "reset", [](Network const& network) { network->use([](dynamic::Layer& layer) { layer.reset(); }); },
           "Makes the next step start a new sequence.")
@@ -328,8 +326,7 @@ void add_network(nb::module_& module) {
       "path"_a, "input_shape"_a = nb::none(), nb::kw_only(), "backend"_a = "cpu", "threads"_a = 1,
       "Loads a network: a file of coldpress, Juice, ONNX, Keras or RTNeural, or a .nam file, of which the content says "
       "which it is. `input_shape` is the shape of one sample, for files that do not say it, or for sequences of "
-      "another "
-      "length.");
+      "another length.");
 }
 
 }  // namespace coldpress::python
