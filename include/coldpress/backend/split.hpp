@@ -5,6 +5,7 @@
 // may occur are compiled.
 
 #include <coldpress/backend/vector.hpp>
+#include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
@@ -23,11 +24,7 @@ constexpr auto vectors(Fixed<n>) {
 struct Parts {
   Index first = 0, last = PTRDIFF_MAX;
 };
-constexpr Index parts_of(Index total, Index most) { return (total + most - 1) / most; }
-template <Index total, Index most>
-constexpr auto parts_of(Fixed<total>, Fixed<most>) {
-  return Fixed<parts_of(total, most)>{};
-}
+using coldpress::parts_of;
 /// Where a part of such a split starts.
 constexpr Index start_of(Index part, Index total, Index most) {
   Index const parts = parts_of(total, most), size = total / parts;

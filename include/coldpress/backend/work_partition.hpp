@@ -36,23 +36,6 @@ struct WorkPartition : Context {
       for (Index i = first; i < last; ++i) f(i);
     });
   }
-  /// The sum of f(i) over [0, count), computed as the sum of at most 64 blocks.
-  template <class Sum, class Count, class Cost, class F>
-  Sum sum_of(Count count, Cost cost, F const& f) const {
-    constexpr Index most = 64;
-    auto const block = parts_of(count, Fixed<most>{});
-    auto const blocks = parts_of(count, block);
-    Sum sums[most];
-    each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
-      for (Index b = first; b < last; ++b) {
-        sums[b] = Sum{};
-        for (Index i = b * block; i < freestanding::min<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
-      }
-    });
-    Sum total{};
-    for (Index b = 0; b < blocks; ++b) total += sums[b];
-    return total;
-  }
   /// compute(first, count, scratch) writes some rows of y, those that follow its blocks; `rest`, which is PostOps or
   /// a Derivative, is applied while they are in the cache. `cost` is the work per row in multiply-adds.
   template <class Y, class Rest, class F>

@@ -43,6 +43,13 @@ constexpr auto product_of(N... factors) {
   }
 }
 
+/// The number of parts of up to `most` that make up `total`. It is a constant if both are constants.
+constexpr Index parts_of(Index total, Index most) { return (total + most - 1) / most; }
+template <Index total, Index most>
+constexpr auto parts_of(Fixed<total>, Fixed<most>) {
+  return Fixed<parts_of(total, most)>{};
+}
+
 /// Whether the C++ library has threads. Without them, as on microcontrollers, passes run on the calling thread alone.
 #if defined __GLIBCXX__ && !defined _GLIBCXX_HAS_GTHREADS
 inline constexpr bool has_threads = false;
@@ -88,6 +95,24 @@ struct Context {
                 shares = some > 0 ? some : 1;
     each(shares, count * cost / shares,
          [&](Index first, Index last, int worker) { f(first * count / shares, last * count / shares, worker); });
+  }
+  /// The sum of f(i) over [0, count), computed as the sum of at most 64 blocks, whose bounds depend on the count alone.
+  template <class Sum, class Count, class Cost, class F>
+  Sum sum_of(Count count, Cost cost, F const& f) const {
+    constexpr Index most = 64;
+    auto const block = parts_of(count, Fixed<most>{});
+    auto const blocks = parts_of(count, block);
+    Sum sums[most];
+    each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
+      for (Index b = first; b < last; ++b) {
+        Index const begin = b * block, end = begin + block < count ? begin + block : Index{count};
+        sums[b] = Sum{};
+        for (Index i = begin; i < end; ++i) sums[b] += f(i);
+      }
+    });
+    Sum total{};
+    for (Index b = 0; b < blocks; ++b) total += sums[b];
+    return total;
   }
 
  private:

@@ -74,7 +74,7 @@ class SeparateObjective {
         if (wants) primitives.loss_target_gradient(loss, outputs, targets, dt);
       }
     } else {
-      mean = coldpress::detail::sample_losses(loss, shape, outputs, targets, dy, dt);
+      mean = coldpress::detail::sample_losses(primitives, loss, shape, outputs, targets, dy, dt);
     }
     gradient_ = dense(dy);
     target_gradient_ = wants ? dense(dt) : Values{};

@@ -56,19 +56,21 @@ constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
 }
 
 /// The mean of a loss that compares whole samples. The sum is accumulated in double.
-template <class L, class Y, class Target, class DY, class T>
-constexpr T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
-  double total = 0;
-  for (Index i = 0; i < y.rows; ++i)
-    total += static_cast<double>(loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr));
-  return static_cast<T>(total / static_cast<double>(Index{y.rows}));
-}
 template <class Backend, class L, class Y, class Target, class DY, class T>
-constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
+constexpr T sample_losses(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
   if constexpr (requires { backend.sample_losses(loss, in, y, t, dy, dt); }) {
     return backend.sample_losses(loss, in, y, t, dy, dt);
   } else {
-    return sample_losses(loss, in, y, t, dy, dt);
+    auto const one = [&](Index i) {
+      return static_cast<double>(loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr));
+    };
+    double total = 0;
+    if constexpr (std::is_base_of_v<Context, Backend>) {
+      total = backend.template sum_of<double>(y.rows, product_of(y.columns, Fixed<Context::value_cost>{}), one);
+    } else {
+      for (Index i = 0; i < y.rows; ++i) total += one(i);
+    }
+    return static_cast<T>(total / static_cast<double>(Index{y.rows}));
   }
 }
 /// Adds a mean loss to those of other minibatches.
@@ -212,10 +214,10 @@ constexpr T loss_gradient(Run const& run, L const& any_shape, G g) {
         if (dt.data) run.backend.loss_target_gradient(loss, Rows<T>(y), Rows<T>(t), dt);
       }
     } else if constexpr (std::is_same_v<decltype(kind), NoNormalization>) {
-      mean = sample_losses_by(run.backend, loss, in, y, t, dx, dt);
+      mean = sample_losses(run.backend, loss, in, y, t, dx, dt);
     } else {
       run.backend.normalize(kind, x, y);
-      mean = sample_losses_by(run.backend, loss, in, y, t, dx, dt);
+      mean = sample_losses(run.backend, loss, in, y, t, dx, dt);
       run.backend.normalize_gradient(kind, y, dx, dx);
     }
     return mean;
