@@ -39,7 +39,7 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
   PanelMemory const memory{g, scratch};
   Axis const& steps_of = g.height;
   OneOf<kernels.outputs> const outputs{g.group_outputs()};
-  OneOf<kernels.terms> const channels{g.group_channels()}, terms{g.terms()};
+  OneOf<kernels.terms> const channels{g.group_channels()};
   Index const pitch = memory.panel.pitch(), own = memory.panel.output_pitch(), to_pitch = Layout::pitch(g.outputs),
               panels = WorkPartition::panels_of(outputs), of_tap = tiles_of<Left>(channels, outputs);
   Strips const strips = gradient_tiles(g, channels, outputs);
@@ -68,28 +68,26 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
       auto const add_to_row = [&](float* to, auto term) COLDPRESS_INLINE_LAMBDA {
         add_row_product(end - column, steps.rows, term, from.data + column, from.pitch, to + group * outputs + column);
       };
-      auto const add = [&](Index row, auto count, Left a, Parts tiles) COLDPRESS_INLINE_LAMBDA {
-        float* const to = gradient + row * to_pitch;
+      float const* of_taps = memory.inputs;
+      Index tap = channels, step = pitch;
+      if (there) {
+        of_taps = x.row(steps.sample) + steps_of.at(steps.step, 0) * g.channels + group * channels;
+        tap = steps_of.dilation * g.channels, step = steps_of.stride * g.channels;
+      }
+      bool const together = !there && part.tiles.first == 0 && part.tiles.last == strips.tiles;  // the rows of all taps
+      OneOf<kernels.terms> const count{together ? g.terms() : Index{channels}};
+      Index const last_tap = together ? 1 : parts_of(part.tiles.last, of_tap);
+      for (Index r = part.tiles.first / of_tap; r < last_tap; ++r) {
+        Left const a{of_taps + r * tap, 1, step};
+        float* const to = gradient + r * channels * to_pitch;
         if (count == 1) {
           add_to_row(to, [&](Vector sum, Vector d, Index k)
                              COLDPRESS_INLINE_LAMBDA { return fma(splat(a.data[k * a.depth]), d, sum); });
         } else {
+          Parts const tiles{part.tiles.first - r * of_tap, together ? PTRDIFF_MAX : part.tiles.last - r * of_tap};
           cpu::multiply(count, outputs, steps.rows, a, from, Added{to + group * outputs, to_pitch, outputs},
                         {panel, panel + 1}, tiles);
         }
-      };
-      if (!there && part.tiles.first == 0 && part.tiles.last == strips.tiles) {
-        add(0, terms, {memory.inputs, 1, pitch}, {});
-      } else {
-        float const* of_taps = memory.inputs;
-        Index tap = channels, step = pitch;
-        if (there) {
-          of_taps = x.row(steps.sample) + steps_of.at(steps.step, 0) * g.channels + group * channels;
-          tap = steps_of.dilation * g.channels, step = steps_of.stride * g.channels;
-        }
-        for (Index r = part.tiles.first / of_tap; r * of_tap < part.tiles.last; ++r)
-          add(r * channels, channels, {of_taps + r * tap, 1, step},
-              {part.tiles.first - r * of_tap, part.tiles.last - r * of_tap});
       }
       if (biases && part.tiles.first == 0)
         add_to_row(biases, [](Vector sum, Vector d, Index) COLDPRESS_INLINE_LAMBDA { return sum + d; });

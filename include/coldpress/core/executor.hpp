@@ -93,8 +93,10 @@ struct Context {
   void each_share(int of_worker, Index count, Index cost, F const& f) const {
     Index const most = executor ? Index{of_worker} * executor->workers() : 1, some = count < most ? count : most,
                 shares = some > 0 ? some : 1;
-    each(shares, count * cost / shares,
-         [&](Index first, Index last, int worker) { f(first * count / shares, last * count / shares, worker); });
+    each(
+        shares, count * cost / shares, [&](Index first, Index last, int worker) __attribute__((noinline)) {
+          f(first * count / shares, last * count / shares, worker);
+        });
   }
   /// The sum of f(i) over [0, count), computed as the sum of at most 64 blocks, whose bounds depend on the count alone.
   template <class Sum, class Count, class Cost, class F>
