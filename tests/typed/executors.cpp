@@ -130,6 +130,10 @@ TEST_CASE("so has training, with every optimizer, fused or not") {
   using Pictures = Network<Images, Shape{3, 9, 8}>;
   check_all(training<Pictures, MeanSquaredError{}, Sgd{.momentum = 0.5f}>);
   check_all(training<Network<Steps<RnnType::lstm>, Shape{5, 6}>, MeanSquaredError{}, Adam{}>);
+  using Sequences = Network<Sequential<Convolution{.num_output = 34, .filter_shape = 3, .dilation = 2},
+                                       Convolution{.num_output = 10, .filter_shape = 1}, Flatten{}>,
+                            Shape{9, 5}>;
+  check_all(training<Sequences, SoftmaxLoss{}, Sgd{}>);  // which compares whole samples
 }
 
 TEST_CASE("work is cut, also where the compiler knows the batch, unless it knows that it is too little") {
