@@ -64,10 +64,10 @@ class ThreadPool final : public Executor {
     at_once_ = 1 + work.pieces / Open::most;
     auto const round = round_.load(std::memory_order_relaxed) + 1;
     auto const units = (work.pieces + std::int64_t{at_once_} - 1) / at_once_;
-    auto const from = [&](int worker) {
-      return static_cast<std::uint32_t>((worker * units + workers_ - 1) / workers_);
-    };
-    for (int worker = 0; worker < workers_; ++worker)
+    int const used = static_cast<int>(std::min<std::int64_t>(workers_, units));
+    auto const from = [&](int worker) { return static_cast<std::uint32_t>((worker * units + used - 1) / used); };
+    used_.store(used, std::memory_order_relaxed);
+    for (int worker = 0; worker < used; ++worker)
       of(worker).units.store(Open::range(round, from(worker), from(worker + 1)), std::memory_order_release);
     round_.store(round);
     if (sleeping_.load() > 0) round_.notify_all();
@@ -85,7 +85,8 @@ class ThreadPool final : public Executor {
   static constexpr auto stalling = std::chrono::microseconds{100};  // a longer wait means that a worker has lost its
                                                                     // core
 
-  /// The units of a worker that have not been begun: the number of the round, the first, and the one after the last.
+  /// The units of a worker that have not been begun: the number of the round, the first, and the one after the last. A
+  /// unit is `at_once_` pieces that are begun together: one, unless there are more than fit into 15 bits.
   struct alignas(64) Open {
     static constexpr std::int32_t most = (1 << 15) - 1;  // units
     static constexpr std::uint64_t one_first = 1 << 16;
@@ -122,12 +123,13 @@ class ThreadPool final : public Executor {
     for (int number = 0; number < work.pieces; ++number) work(number, 0);
   }
   /// Does pieces of a round while there are any, and returns how many. A round cannot end while a piece is open, so
-  /// work_ is this round's.
+  /// work_ and at_once_ are this round's.
   int claim(std::uint32_t round, int worker) {
     int count = 0;
-    for (int i = 0; i < workers_; ++i) {
-      bool const own = i == 0;
-      auto& units = of((worker + i) % workers_).units;
+    int const used = used_.load(std::memory_order_relaxed);
+    for (int i = 0; i < used; ++i) {
+      bool const own = i == 0 && worker < used;
+      auto& units = of((worker + i) % used).units;
       std::uint64_t open = units.load(std::memory_order_acquire);
       while (open >> 32 == round && Open::first(open) < Open::last(open)) {
         std::uint64_t const rest = own ? open + Open::one_first : open - 1;
@@ -211,7 +213,8 @@ class ThreadPool final : public Executor {
   // State of a round.
   std::unique_ptr<Open[]> open_;
   Work work_{};
-  int at_once_ = 1;  // number of pieces of a unit
+  int at_once_ = 1;            // number of pieces of a unit
+  std::atomic<int> used_ = 0;  // number of workers that have units of their own
   std::exception_ptr error_;
   std::atomic_flag failing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> failed_ = false;

@@ -54,7 +54,7 @@ TEST_CASE("work is cut into ranges that cover it once, whatever is left of the d
   }
 }
 
-TEST_CASE("shares cover the work once, and no more than each worker's number of them") {
+TEST_CASE("shares cover the work once, and are no more than a few for each worker") {
   for (Index const piece_cost : {1, 100}) {
     Cutting executor{piece_cost, 3};
     Context const context{.executor = &executor};

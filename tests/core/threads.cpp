@@ -63,8 +63,8 @@ TEST_CASE("there may be more pieces than a pool counts one by one") {
 }
 
 TEST_CASE("a thread does its part of the pieces in their order, and then those that others have not begun") {
-  ThreadPool pool{2};
   for (int round = 0; round < 20; ++round) {
+    ThreadPool pool{2};  // one that has been used may be set aside
     std::vector<int> by_caller;
     std::atomic<int> done = 0, others_first = -1, others = 0;
     run(pool, 9, [&](int number, int worker) {

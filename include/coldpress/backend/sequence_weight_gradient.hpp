@@ -8,8 +8,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Adds to `to` the products of one row with a matrix {depth, columns}: element k of the row is a[k * step]. Several
-/// sums run side by side, since each would wait for its last term.
+/// Adds to `to` the product of one row with a matrix {depth, columns}: term(sum, values, k) adds to a vector of sums
+/// the term of row k of the matrix. Several sums run side by side, since each would wait for its last term.
 template <class F>
 COLDPRESS_INLINE void add_row_product(Index columns, Index depth, F term, float const* matrix, Index pitch, float* to) {
   constexpr int chains = 4;
@@ -45,8 +45,8 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
   Strips const strips = gradient_tiles(g, channels, outputs);
   for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& steps) {
     In const rows = steps.of(dy, g.outputs);
-    bool const there = sees_all(g, steps);
-    bool const ends =
+    bool const in_place = sees_all(g, steps);
+    bool const is_last =
         steps.sample_of(steps.rows - 1) + 1 == dy.rows && (steps.single || steps.step + steps.rows == steps_of.out);
     Right<float> from{nullptr, 0};
     for (Index tile = first, group = -1; tile < last;) {
@@ -54,12 +54,12 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
       if (part.panel / panels != group) {
         group = part.panel / panels;
         from = {rows.data + group * outputs, rows.pitch};
-        if (ends && outputs % lanes != 0) {
+        if (is_last && outputs % lanes != 0) {
           for (Index i = 0; i < steps.rows; ++i)
             copy_over(memory.outputs + i * own, from.data + i * from.pitch, outputs);
           from = {memory.outputs, own};
         }
-        if (!there)
+        if (!in_place)
           pack_steps<false>(steps, steps_of.filter, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
       }
       Index const panel = part.panel % panels, all = vectors(outputs),
@@ -70,11 +70,12 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
       };
       float const* of_taps = memory.inputs;
       Index tap = channels, step = pitch;
-      if (there) {
+      if (in_place) {
         of_taps = x.row(steps.sample) + steps_of.at(steps.step, 0) * g.channels + group * channels;
         tap = steps_of.dilation * g.channels, step = steps_of.stride * g.channels;
       }
-      bool const together = !there && part.tiles.first == 0 && part.tiles.last == strips.tiles;  // the rows of all taps
+      bool const together =
+          !in_place && part.tiles.first == 0 && part.tiles.last == strips.tiles;  // the rows of all taps
       OneOf<kernels.terms> const count{together ? g.terms() : Index{channels}};
       Index const last_tap = together ? 1 : parts_of(part.tiles.last, of_tap);
       for (Index r = part.tiles.first / of_tap; r < last_tap; ++r) {

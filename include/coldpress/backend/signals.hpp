@@ -110,7 +110,7 @@ constexpr int signal_rows(int w) {
 }
 
 /// The vectors of steps of which a few outputs are computed together: so many that their sums fill the registers, but
-/// no more than most blocks have.
+/// no more than a stream computes at once (steps_at_once in run/stream.hpp).
 constexpr int signal_columns(Index outputs) {
   constexpr int usual_steps = 64;
   int w = tile_columns;

@@ -87,8 +87,8 @@ struct Context {
       cut.pieces < 2 ? cut(0, 0) : executor->run({static_cast<int>(cut.pieces), Cut<F>::piece, &cut});
     }
   }
-  /// The same with at most `of_worker` ranges for each worker, for work that each range begins by reading or preparing
-  /// what all of them need.
+  /// The same with at most `of_worker` times as many ranges as there are workers, for work that each range begins by
+  /// reading or preparing what all of them need.
   template <class F>
   void each_share(int of_worker, Index count, Index cost, F const& f) const {
     Index const most = executor ? Index{of_worker} * executor->workers() : 1, some = count < most ? count : most,
