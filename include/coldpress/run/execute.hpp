@@ -3,6 +3,7 @@
 
 // A Program says what the groups are, as constants where the compiler knows them; a Run has everything else.
 
+#include <coldpress/core/executor.hpp>
 #include <coldpress/run/computed_by.hpp>
 #include <coldpress/run/part_stage.hpp>
 #include <coldpress/run/run.hpp>
