@@ -214,7 +214,7 @@ class ThreadPool final : public Executor {
   std::unique_ptr<Open[]> open_;
   Work work_{};
   int at_once_ = 1;            // number of pieces of a unit
-  std::atomic<int> used_ = 0;  // number of workers that have units of their own
+  std::atomic<int> used_ = 0;  // the units are divided among so many workers
   std::exception_ptr error_;
   std::atomic_flag failing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> failed_ = false;

@@ -88,7 +88,8 @@ struct Context {
     }
   }
   /// The same with at most `of_worker` times as many ranges as there are workers, for work that each range begins by
-  /// reading or preparing what all of them need.
+  /// reading or preparing what all of them need. More ranges balance the threads better, fewer prepare less. f is not
+  /// inlined, so that it is compiled once.
   template <class F>
   void each_share(int of_worker, Index count, Index cost, F const& f) const {
     Index const most = executor ? Index{of_worker} * executor->workers() : 1, some = count < most ? count : most,
