@@ -210,11 +210,15 @@ struct RowPrimitives : Layout, WorkPartition {
         cpu::store_row(weights.row(i) + c, cpu::load_row(weights.row(i) + c, left) * factor, left);
     }
   }
-  /// The sum of squares of a flat buffer.
+  /// The sum of squares of a flat buffer. Squares beyond the range of a float are summed in double.
   double squared_norm(float const* values, Index size) const {
     return sum_of<double>(cpu::parts_of(size, cpu::lanes), cpu::lanes, [&](Index i) {
       cpu::Vector const v = cpu::load(values + i * cpu::lanes);
-      return static_cast<double>(cpu::sum(v * v));
+      auto sum = static_cast<double>(cpu::sum(v * v));
+      if (sum - sum == 0) return sum;
+      sum = 0;
+      for (int j = 0; j < cpu::lanes; ++j) sum += static_cast<double>(v[j]) * static_cast<double>(v[j]);
+      return sum;
     });
   }
 

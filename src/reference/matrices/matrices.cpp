@@ -49,7 +49,7 @@ void normalize_gradient(Normalization kind, Rows<Real const> y, Rows<Real const>
 template <class Real>
 double squared_norm(Real const* values, Index size) {
   auto const row = matrix(Rows<Real const>{values, 1, size, size});
-  return xt::sum<double>(xt::square(row))();
+  return xt::sum(xt::square(xt::cast<double>(row)))();
 }
 
 template void multiply(Rows<float const>, bool, Rows<float const>, bool, Rows<float>);
