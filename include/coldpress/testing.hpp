@@ -243,8 +243,11 @@ void laws_between(std::uint64_t seed, Violations& violations) {
 
 template <Laws which, Layer auto layer, Shape... shapes>
 Violations violations_of() {
+  using L = std::remove_cvref_t<decltype(layer)>;
+  static_assert(Source<L> || LayerTraits<L>::propagates,
+                "the laws examine a layer through the gradient of its input, and this one passes none");
   Violations found;
-  if constexpr (!OneInput<std::remove_cvref_t<decltype(layer)>>) {
+  if constexpr (!OneInput<L>) {
     laws_between<which, layer, shapes...>(400, found);
   } else if constexpr (sizeof...(shapes) > 0) {
     std::uint64_t seed = 300;
@@ -252,7 +255,7 @@ Violations violations_of() {
   } else {
     laws_at<which, layer, Shape{3, 5, 7}>(200, found);
     if constexpr (COLDPRESS_LAW_SHAPES > 1) {
-      constexpr bool pointwise = PointwiseLayer<std::remove_cvref_t<decltype(layer)>>;
+      constexpr bool pointwise = PointwiseLayer<L>;
       constexpr int count = pointwise && COLDPRESS_LAW_SHAPES > 6 ? 6 : COLDPRESS_LAW_SHAPES;
       [&]<int... n>(std::integer_sequence<int, n...>) {
         (gradient_law<Sequential<layer>, law_shape(n)>(1 + n % 4 * 2, n, found), ...);
