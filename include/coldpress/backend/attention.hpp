@@ -59,6 +59,12 @@ inline Right<float> head_columns(HeadValues<float const> const& values, Index n,
   return {scratch, pitch};
 }
 
+/// epilogue(A B), where the rows of A are those of queries. A stream has one query per step.
+template <class Epilogue>
+void multiply_queries(Index queries, Index columns, Index depth, Left a, Right<float> b, Epilogue const& epilogue) {
+  queries == 1 ? multiply_row(columns, depth, a, b, epilogue) : multiply(queries, columns, depth, a, b, epilogue);
+}
+
 /// The keys of a block of queries: all that one of them sees, from a multiple of 16 on.
 struct SeenKeys {
   Index first, count;
@@ -88,8 +94,8 @@ struct AttendedBlock {
   void scores(HeadRows q, Right<float> k, float* to, Index pitch) const {
     SeenKeys const seen = keys();
     k.data += seen.first;
-    multiply(rows(), seen.count, a.geometry.size, q.from(first).left(), k,
-             Scaled{to, pitch, pitch, &a.geometry.scale, 0});
+    multiply_queries(rows(), seen.count, a.geometry.size, q.from(first).left(), k,
+                     Scaled{to, pitch, pitch, &a.geometry.scale, 0});
     if (!a.mask.data) return;
     for (Index i = 0; i < rows(); ++i) {
       float const* const mask = a.mask.at(n, first + i, h) + seen.first;
@@ -147,8 +153,9 @@ void attend(AttentionPass<T> const& a, Index n, Index kv_head, float* scratch) {
         float const mass = sum(total);
         kept[1] = mass == 0 ? 0 : 1 / mass;
       });
-      multiply(block.rows(), g.value_size, seen.count, Left{weights, pitch, 1}, v.from(seen.first).right(),
-               Scaled{a.y.at(n, first, h), a.y.step, g.value_size, a.kept_of(n, h, first) + 1, AttentionPass<T>::kept});
+      multiply_queries(
+          block.rows(), g.value_size, seen.count, Left{weights, pitch, 1}, v.from(seen.first).right(),
+          Scaled{a.y.at(n, first, h), a.y.step, g.value_size, a.kept_of(n, h, first) + 1, AttentionPass<T>::kept});
     }
   }
 }

@@ -25,6 +25,8 @@ inline constexpr int tile_columns = 2, tile_rows = 5;
 /// The rows of a tile with one vector of columns. A row has a single sum then, and more rows are needed for as many
 /// sums as the units for multiplication can have under way.
 inline constexpr int narrow_tile_rows = 8;
+/// The vectors of columns of a tile of one row, for the same reason.
+inline constexpr int short_tile_columns = 8;
 /// The largest number of rows of a tile with w vectors of columns, for a product with A.
 template <class A, int w>
 constexpr int most_rows() {
@@ -151,6 +153,14 @@ template <class Count, class Columns, class Number, class Epilogue>
 void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b, Index b_pitch,
               Epilogue const& epilogue) {
   multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
+}
+
+/// The same product as multiply, with the same bits, for a single row.
+template <class B, class Epilogue>
+void multiply_row(Index columns, Index depth, Left a, B b, Epilogue const& epilogue) {
+  split<short_tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    tile<1, w>(depth, a, b, epilogue, 0, v * lanes);
+  });
 }
 
 /// f(number, first column, columns) for the panels of B that the tiles of `multiply` read, one after the other.

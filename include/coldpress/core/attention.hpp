@@ -48,8 +48,8 @@ struct HeadValues {
 };
 
 /// The last keys and values of a stream. They are a ring of which every value is stored twice, `capacity` steps apart,
-/// so that the steps that are seen are always contiguous. Keys are stored as {features, 2 capacity}, values as {2
-/// capacity, features}. Before them are the place of the next step and the number of earlier steps that are seen.
+/// so that the steps that are seen are always contiguous. Keys are stored as {heads, features, 2 capacity}, values as
+/// {heads, 2 capacity, features}. Before them are the place of the next step and the number of earlier steps that are seen.
 struct AttentionCache {
   static constexpr Index header = 16;
   Index capacity, key_features, value_features;
@@ -103,7 +103,7 @@ constexpr AttentionPass<T> continued(AttentionPass<T> const& a, Index n, Index t
     for (Index h = 0; h < g.kv_heads; ++h) {
       T const *const k = a.k.at(n, t, h), *const v = a.v.at(n, t, h);
       for (Index c = 0; c < g.size; ++c) keys[(h * g.size + c) * 2 * cache.capacity + to] = k[c];
-      freestanding::copy_n(v, g.value_size, values + to * cache.value_features + h * g.value_size);
+      freestanding::copy_n(v, g.value_size, values + (h * 2 * cache.capacity + to) * g.value_size);
     }
   }
   state[0] = static_cast<T>((place + 1) % cache.capacity);
@@ -115,7 +115,7 @@ constexpr AttentionPass<T> continued(AttentionPass<T> const& a, Index n, Index t
   one.geometry.queries = 1, one.geometry.keys = last + 1 - first, one.geometry.offset = last - first;
   one.q.data = a.q.at(n, t, 0), one.y.data = a.y.at(n, t, 0);
   one.k = {keys + first, 0, 1, g.size * 2 * cache.capacity, 2 * cache.capacity};
-  one.v = {values + first * cache.value_features, 0, cache.value_features, g.value_size, 1};
+  one.v = {values + first * g.value_size, 0, g.value_size, 2 * cache.capacity * g.value_size, 1};
   one.memory = a.kept_of(n, 0, 0);
   return one;
 }
