@@ -1,21 +1,61 @@
-// The laws of layers for networks from configs.
+// The laws of layers and of losses for networks from configs.
 #pragma once
 
-// What they compile does not depend on the layer, so that any number of layers and shapes takes the compiler no longer.
+// What they compile does not depend on the layer, so that any number of layers, losses and shapes takes the compiler no
+// longer.
+
+#include "laws/tested_losses.hpp"
 
 #include <coldpress/layers.hpp>
 #include <coldpress/testing/laws.hpp>
 
 namespace coldpress::test {
 
-/// Everything that the built-in layer number `type` of BuiltinLayers does wrong as a config on the backend
-/// like_static(), compared with the reference in double: on the shapes that are given, or for a layer of several
-/// inputs, of its inputs; if there are none, on shapes of all ranks.
-testing::Violations violations_of_config(int type, void const* layer, std::vector<Shape> const& shapes);
-
+/// A built-in layer without its type: its number in BuiltinLayers, and where it is.
+struct BuiltinLayer {
+  int type;
+  void const* layer;
+};
 template <class L>
-testing::Violations violations_of_config(L const& layer, std::vector<Shape> const& shapes) {
-  return violations_of_config(index_of<L>(BuiltinLayers::Plain{}), &layer, shapes);
+BuiltinLayer builtin_layer(L const& layer) {
+  return {index_of<L>(BuiltinLayers::Plain{}), &layer};
 }
+/// Likewise a loss of BuiltinLosses.
+struct BuiltinLoss {
+  int type;
+  void const* loss;
+};
+template <class L>
+BuiltinLoss builtin_loss(L const& loss) {
+  return {index_of<L>(BuiltinLosses::Plain{}), &loss};
+}
+
+/// Everything that the layer does wrong as a config on the backend like_static(), compared with the reference in
+/// double: on the shapes that are given, or for a layer of several inputs, of its inputs; if there are none, on shapes
+/// of all ranks.
+testing::Violations violations_of_config(BuiltinLayer layer, std::vector<Shape> const& shapes);
+
+/// Layers one after the other, and a loss of their output.
+struct LossConfig {
+  std::vector<BuiltinLayer> layers;
+  Shape in;
+  BuiltinLoss loss;
+};
+/// A network that compares two values inside it, each {values} behind one of these layers.
+inline constexpr Shape hidden_input{4};
+struct HiddenLossConfig {
+  BuiltinLoss loss;
+  Index values;
+  BuiltinLayer tail, target_tail;
+};
+std::unique_ptr<TestedLosses> losses_of_config(LossConfig const& config, Shape const& targets, std::uint64_t seed);
+std::unique_ptr<TestedLosses> losses_of_config(HiddenLossConfig const& config, std::uint64_t seed);
+
+// The laws of tested_losses.hpp and training_law, for a config on the backend like_static().
+void loss_training_law(LossConfig const& config, LossUnderTest const& loss, Index batch, std::uint64_t seed,
+                       testing::Violations& violations);
+void loss_fusion_law(LossConfig const& config, LossUnderTest const& loss, Index batch, std::uint64_t seed,
+                     testing::Violations& violations);
+void own_losses_law(HiddenLossConfig const& config, Index batch, std::uint64_t seed, testing::Violations& violations);
 
 }  // namespace coldpress::test

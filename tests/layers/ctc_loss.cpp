@@ -72,7 +72,7 @@ TEST_CASE("CTCLoss keeps the laws of losses") {
   test::Violations violations;
   test::loss_gradient_law<Tail, Shape{4}, loss>(5, 1, violations);
   for (Index const batch : {1, 2, 13, 32}) {
-    test::training_law<Sequential<Linear{35}, TanH{}, Tail{}>, Shape{9}, loss>(batch, 2, violations);
+    test::loss_training_law<Sequential<Linear{35}, TanH{}, Tail{}>, Shape{9}, loss>(batch, 2, violations);
     test::loss_fusion_law<Sequential<Linear{35}, TanH{}, Tail{}>, Shape{9}, loss>(batch, 3, violations);
   }
   test::check_none(violations);

@@ -21,7 +21,7 @@ TEST_CASE("TripletMargin keeps the laws of losses") {
   test::loss_gradient_law<Sequential<Linear{8}, TanH{}>, Shape{3}, loss>(5, 1, violations);
   using Net = Sequential<Linear{35}, TanH{}, Linear{14}>;
   for (Index const batch : {1, 2, 13, 32}) {
-    test::training_law<Net, Shape{9}, loss>(batch, 2, violations);
+    test::loss_training_law<Net, Shape{9}, loss>(batch, 2, violations);
     test::loss_fusion_law<Net, Shape{9}, loss>(batch, 3, violations);
   }
   test::check_none(violations);

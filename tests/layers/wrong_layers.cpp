@@ -155,6 +155,10 @@ TEST_CASE("a wrong backward is caught") {
   CHECK(mentions(gradient_violations<WrongBackward{}>(), "gradient of input"));
 }
 
+TEST_CASE("a layer that passes no gradient to its input is refused") {
+  CHECK(mentions(gradient_violations<Embedding{.vocabulary = 7, .features = 3}>(), "no gradient reaches the input"));
+}
+
 TEST_CASE("an output that is not written is caught") {
   test::Violations violations;
   test::shape_law<Sequential<Linear{5}, Idle{}, Linear{5}>, Shape{5}, DefaultBackend>(3, 1, violations);
@@ -174,6 +178,43 @@ TEST_CASE("a wrong loss gradient is caught") {
   test::loss_gradient_law<Sequential<Linear{4}>, Shape{3}, WrongLoss{}>(3, 1, violations);
   CHECK(mentions(violations, "but the central difference of N losses is"));
 }
+
+#if COLDPRESS_LAWS_OF_CONFIGS
+namespace {
+struct Doubled final : test::TestedLosses {
+  std::unique_ptr<TestedLosses> right;
+
+  explicit Doubled(std::unique_ptr<TestedLosses> of) : right(std::move(of)) {
+    input = right->input, output = right->output;
+  }
+  std::span<double> parameters() override { return right->parameters(); }
+  double loss_of(std::vector<double> const& x, std::vector<double> const& targets) override {
+    return right->loss_of(x, targets);
+  }
+  std::vector<double> gradients() const override {
+    auto all = right->gradients();
+    for (double& gradient : all) gradient *= 2;
+    return all;
+  }
+};
+}  // namespace
+
+TEST_CASE("wrong loss gradients of configs are caught") {
+  static constexpr MeanSquaredError loss{};
+  static constexpr TanH tail{};
+  std::vector<double> const x(6, 0.5), targets(8, 0.25);
+  test::Violations violations;
+  Doubled given{test::losses_of_config(test::loss_config<Sequential<Linear{4}>, Shape{3}, loss>(), Shape{4}, 1)};
+  test::loss_gradient_law(given, x, targets, violations);
+  CHECK(mentions(violations, "but the central difference of N losses is"));
+  violations.clear();
+  Doubled inside{test::losses_of_config(
+      test::HiddenLossConfig{test::builtin_loss(loss), 5, test::builtin_layer(tail), test::builtin_layer(tail)}, 1)};
+  test::own_losses_gradient_law(inside, 2, 1, violations);
+  CHECK(mentions(violations, "but the central difference of N losses is"));
+  CHECK(!mentions(violations, "no gradient comes through the targets"));
+}
+#endif
 
 TEST_CASE("right layers and losses are not caught") {
   test::Violations violations;

@@ -5,82 +5,110 @@
 
 #include "support/layer_laws.hpp"
 
+#include "laws/tested_losses.hpp"
+
 #include <coldpress/typed/operations.hpp>
 
 namespace coldpress::test {
 
-/// For every parameter of the network, the gradient in training equals the central difference of N times the reported
-/// loss, where N is the number of samples.
-template <class Net, Shape in, Loss auto loss>
-void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
-  using N = Network<Net, in, DynamicBatch, Reference<double>>;
-  auto network = random_network<N>(seed);
-  Solver<N, loss, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
-  Random random{seed};
-  auto const x = random.values<double>(batch * in.size());
-  auto const targets = targets_of<loss, double>(random, batch, N::output_shape);
-  solver.train_minibatch(x, targets);
-  auto const gradients = copy_of<double>(solver.gradients());
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    double& value = network.parameters()[i];
-    double const middle = value, step = 1e-6;
-    auto const objective = [&](double shifted) {
-      value = shifted;
-      return static_cast<double>(batch) * solver.train_minibatch(x, targets);
-    };
-    double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
-    value = middle;
-    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
+/// A network type in training.
+template <class Net, Loss auto loss>
+class LossesOfType final : public TestedLosses {
+ public:
+  explicit LossesOfType(std::uint64_t seed) : network_{random_network<Net>(seed)} {
+    input = Net::input_shape, output = Net::output_shape;
   }
+  std::span<double> parameters() override { return network_.parameters(); }
+  double loss_of(std::vector<double> const& x, [[maybe_unused]] std::vector<double> const& targets) override {
+    if constexpr (std::is_same_v<decltype(loss), OwnLosses const>) {
+      return solver_.train_minibatch(x);
+    } else {
+      return solver_.train_minibatch(x, targets);
+    }
+  }
+  std::vector<double> gradients() const override { return copy_of<double>(solver_.gradients()); }
+
+ private:
+  Net network_;
+  Solver<Net, loss, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver_{network_};
+};
+
+template <auto... layers>
+void append(std::vector<BuiltinLayer>& all, Sequential<layers...> const&);
+template <class L>
+void append(std::vector<BuiltinLayer>& all, L const& layer) {
+  all.push_back(builtin_layer(layer));
+}
+template <auto... layers>
+void append(std::vector<BuiltinLayer>& all, Sequential<layers...> const&) {
+  (append(all, layers), ...);
+}
+/// A Sequential of built-in layers and a loss, for a config.
+template <class Net, Shape in, Loss auto loss>
+LossConfig loss_config() {
+  LossConfig config{.layers = {}, .in = in, .loss = builtin_loss(loss)};
+  append(config.layers, Net{});
+  return config;
 }
 
-/// A loss in one pass with the preceding softmax gives the same gradients, within the bound, as the two one after the
-/// other.
+template <Loss auto loss>
+LossUnderTest loss_under_test() {
+  auto const gradient = []<class T>(Shape const& out, T const* y, T const* target, T* dy) {
+    if constexpr (SampleLoss<std::remove_cvref_t<decltype(loss)>>) {
+      loss.sample(out, y, target, dy, static_cast<T*>(nullptr));
+    } else if constexpr (loss.target == Target::label) {
+      auto const label = static_cast<Index>(*target);
+      dy[label] = loss.gradient(y[label], T{});
+    } else {
+      for (Index i = 0; i < out.size(); ++i) dy[i] = loss.gradient(y[i], target[i]);
+    }
+  };
+  return {[](Random& random, Index batch, Shape const& out) { return targets_of<loss, float>(random, batch, out); },
+          gradient, gradient};
+}
+/// Whether the laws of a loss are checked in configs, and whether in types, as layers are (support/layer_laws.hpp).
+template <Loss auto loss>
+constexpr bool loss_as_config = COLDPRESS_LAWS_OF_CONFIGS
+                                    ? index_of<std::remove_cvref_t<decltype(loss)>>(BuiltinLosses::Plain{}) >= 0
+                                    : false;
+template <Loss auto loss>
+constexpr bool loss_as_type = COLDPRESS_NIGHTLY || !loss_as_config<loss>;
+
+/// The laws of tested_losses.hpp for a Sequential of built-in layers and a loss, as a config or as a type.
+template <class Net, Shape in, Loss auto loss>
+void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
+  auto const check = [&](TestedLosses& network) {
+    Random random{seed};
+    auto const x = random.values<double>(batch * in.size());
+    loss_gradient_law(network, x, targets_of<loss, double>(random, batch, network.output), violations);
+  };
+  if constexpr (loss_as_config<loss>)
+    check(*losses_of_config(loss_config<Net, in, loss>(), loss.target_shape(Net{}.output_shape(in)), seed));
+  if constexpr (loss_as_type<loss>) {
+    LossesOfType<Exact<Net, in>, loss> network{seed};
+    check(network);
+  }
+}
+template <class Net, Shape in, Loss auto loss>
+void loss_training_law(Index batch, std::uint64_t seed, Violations& violations) {
+  if constexpr (loss_as_config<loss>)
+    loss_training_law(loss_config<Net, in, loss>(), loss_under_test<loss>(), batch, seed, violations);
+  if constexpr (loss_as_type<loss>) training_law<Net, in, loss>(batch, seed, violations);
+}
 template <class Net, Shape in, Loss auto loss>
 void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
-  using Exact = Network<Net, in, DynamicBatch, Reference<double>>;
-  using Fast = Network<Net, in>;
-  Random random{seed};
-  auto const x = random.values<float>(batch * in.size());
-  auto const targets = targets_of<loss, float>(random, batch, Fast::output_shape);
-  auto const gradients = [&]<class N>(N network, bool fused) {
-    using T = typename N::T;
-    auto const input = copy_of<T>(x), wanted = copy_of<T>(targets);
-    if (fused) {
-      Solver<N, loss, Sgd{}, SolverOptions{.keep_gradients = true}> solver{network};
-      solver.train_minibatch(input, wanted);
-      return canonical<N>(solver.gradients());
-    }
-    typename N::TrainingWorkspace workspace;
-    auto const y = network.forward_training(input, workspace);
-    std::vector<T> dy(y.size());
-    Index const size = N::output_shape.size();
-    Index const width = static_cast<Index>(wanted.size()) / batch;
-    for (Index i = 0; i < batch; ++i) {
-      if constexpr (SampleLoss<std::remove_cvref_t<decltype(loss)>>) {
-        loss.sample(N::output_shape, y.sample(i).data(), wanted.data() + i * width, dy.data() + i * size,
-                    static_cast<T*>(nullptr));
-      } else if constexpr (loss.target == Target::label) {
-        auto const at = static_cast<std::size_t>(i * size + static_cast<Index>(targets[static_cast<std::size_t>(i)]));
-        dy[at] = loss.gradient(y.values[at], T{});
-      } else {
-        for (auto at = static_cast<std::size_t>(i * size); at < static_cast<std::size_t>((i + 1) * size); ++at) {
-          dy[at] = loss.gradient(y.values[at], wanted[at]);
-        }
-      }
-    }
-    network.backward(dy, workspace);
-    return canonical<N>(workspace.gradients());
-  };
-  auto const exact = gradients(random_network<Exact>(seed), false);
-  auto const terms = static_cast<double>(std::max({batch, in.size(), Fast::output_shape.size()}));
-  for (bool const fused : {false, true}) {
-    double const by = excess(gradients(random_network<Fast>(seed), fused), exact, terms);
-    demand(by <= 1, violations,
-           (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
-               " times the bound from the reference" + place<Fast>(batch));
+  if constexpr (loss_as_config<loss>)
+    loss_fusion_law(loss_config<Net, in, loss>(), loss_under_test<loss>(), batch, seed, violations);
+  if constexpr (loss_as_type<loss>) {
+    using Fast = Network<Net, in>;
+    auto const fused = [&](std::vector<float> const& x, std::vector<float> const& targets) {
+      auto network = random_network<Fast>(seed);
+      Solver<Fast, loss, Sgd{}, SolverOptions{.keep_gradients = true}> solver{network};
+      solver.train_minibatch(x, targets);
+      return canonical<Fast>(solver.gradients());
+    };
+    loss_fusion_law(loss_under_test<loss>(), *tested_randomly<Fast>(seed), *tested_randomly<Exact<Net, in>>(seed),
+                    fused, batch, seed, violations);
   }
 }
 
@@ -94,59 +122,43 @@ struct Hidden {
     return y;
   }
 };
-
-/// The losses and parameters after some steps of training with the losses in the network's function.
+template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
+HiddenLossConfig hidden_config() {
+  return {builtin_loss(loss), values, builtin_layer(tail), builtin_layer(target_tail)};
+}
 template <class Net>
-std::vector<typename Net::T> trained_on_own_losses(Index batch, std::uint64_t seed) {
-  using T = typename Net::T;
+std::vector<float> trained_on_own_losses(Index batch, std::uint64_t seed) {
   auto network = random_network<Net>(seed);
-  Solver<Net, OwnLosses{}, Sgd{.learning_rate = 0.02f}> solver{network};
+  Solver<Net, OwnLosses{}, Sgd{.learning_rate = own_losses_rate}> solver{network};
   Random random{seed};
-  std::vector<T> result;
-  for (int step = 0; step < 4; ++step)
-    result.push_back(solver.train_minibatch(random.values<T>(batch * Net::input_shape.size())));
+  std::vector<float> result;
+  for (int step = 0; step < own_losses_steps; ++step)
+    result.push_back(solver.train_minibatch(random.values<float>(batch * Net::input_shape.size())));
   auto const parameters = canonical(network);
   result.insert(result.end(), parameters.begin(), parameters.end());
   return result;
 }
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
 void hidden_training_law(Index batch, std::uint64_t seed, Violations& violations) {
-  static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
-  static constexpr Shape in{4};
-  using Fast = Network<Graph<function>, in>;
-  double const by =
-      excess(trained_on_own_losses<Fast>(batch, seed),
-             trained_on_own_losses<Network<Graph<function>, in, DynamicBatch, Reference<double>>>(batch, seed),
-             static_cast<double>(std::max({batch, values, Index{6}}))) /
-      4;
-  demand(by <= 1, violations,
-         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+  if constexpr (loss_as_config<loss>)
+    own_losses_law(hidden_config<loss, values, tail, target_tail>(), batch, seed, violations);
+  if constexpr (loss_as_type<loss>) {
+    static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
+    LossesOfType<Exact<Graph<function>, hidden_input>, OwnLosses{}> exact{seed};
+    own_losses_law(trained_on_own_losses<Network<Graph<function>, hidden_input>>(batch, seed), exact, values, batch,
+                   seed, violations);
+  }
 }
-
-/// Gradients flow back through predictions and targets: they are the central differences of N times the reported loss.
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
 void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
-  static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
-  using Net = Network<Graph<function>, Shape{4}, DynamicBatch, Reference<double>>;
-  auto network = random_network<Net>(seed);
-  Solver<Net, OwnLosses{}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
-  Random random{seed};
-  auto const x = random.values<double>(batch * 4);
-  solver.train_minibatch(x);
-  auto const gradients = copy_of<double>(solver.gradients());
-  demand(gradients.back() != 0, violations, "no gradient comes through the targets" + place<Net>(batch));
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    double& value = network.parameters()[i];
-    double const middle = value, step = 1e-6;
-    auto const objective = [&](double shifted) {
-      value = shifted;
-      return static_cast<double>(batch) * solver.train_minibatch(x);
-    };
-    double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
-    value = middle;
-    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
+  if constexpr (loss_as_config<loss>) {
+    auto const network = losses_of_config(hidden_config<loss, values, tail, target_tail>(), seed);
+    own_losses_gradient_law(*network, batch, seed, violations);
+  }
+  if constexpr (loss_as_type<loss>) {
+    static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
+    LossesOfType<Exact<Graph<function>, hidden_input>, OwnLosses{}> network{seed};
+    own_losses_gradient_law(network, batch, seed, violations);
   }
 }
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
@@ -165,7 +177,7 @@ void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
   using Net = Sequential<Linear{35}, TanH{}, Linear{21}, tail>;
   for (Index const batch : {1, 2, 13, 32}) {
     auto const seed = static_cast<std::uint64_t>(batch);
-    training_law<Net, Shape{9}, Maker::make(Shape{21})>(batch, seed, violations);
+    loss_training_law<Net, Shape{9}, Maker::make(Shape{21})>(batch, seed, violations);
     loss_fusion_law<Net, Shape{9}, Maker::make(Shape{21})>(batch, seed, violations);
   }
 }
