@@ -353,11 +353,12 @@ Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index p
 }
 
 /// Calls f(column, Int<w>{}) for the columns of a row from `first` to `end`, w vectors at a time: what an epilogue
-/// looks up, and a call of an erased operation, then serve several vectors.
+/// looks up, and a call of an erased operation, then serve several vectors. All columns of several vectors are there.
 template <class F>
 COLDPRESS_INLINE void for_row_vectors(Index first, Index end, F f) {
+  constexpr int several = 4;
   Index c = first;
-  for (; c + tile_columns * lanes <= end; c += tile_columns * lanes) f(c, Int<tile_columns>{});
+  for (; c + several * lanes <= end; c += several * lanes) f(c, Int<several>{});
   for (; c < end; c += lanes) f(c, Int<1>{});
 }
 /// Passes the columns of a row of values from `first` to `end` through an epilogue.
@@ -367,7 +368,7 @@ void pass_row(float const* x, Index end, Epilogue const& epilogue, Index row, In
     constexpr int w = number;
     Vector v[1][w];
     COLDPRESS_UNROLL
-    for (int j = 0; j < w; ++j) v[0][j] = load_row(x + c + j * lanes, end - c - j * lanes);
+    for (int j = 0; j < w; ++j) v[0][j] = w > 1 ? load(x + c + j * lanes) : load_row(x + c, end - c);
     epilogue.finish(v, row, c);
   });
 }

@@ -189,14 +189,15 @@ COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
   }
 #endif
 }
-/// Like load and store where a whole vector is left in the row, else like load_partial and store_partial.
+/// Like load and store where a whole vector is left in the row, which is expected, since one jump per vector would be a
+/// third of a pass that adds values; else like load_partial and store_partial.
 template <class V = Vector>
 COLDPRESS_INLINE V load_row(float const* p, std::ptrdiff_t left) {
-  return left >= lanes_of<V> ? load<V>(p) : resize<V>(load_partial(p, left));
+  return __builtin_expect(left >= lanes_of<V>, true) ? load<V>(p) : resize<V>(load_partial(p, left));
 }
 template <class V>
 COLDPRESS_INLINE void store_row(float* p, V v, std::ptrdiff_t left) {
-  left >= lanes_of<V> ? store(p, v) : store_partial(p, resize<Vector>(v), left);
+  __builtin_expect(left >= lanes_of<V>, true) ? store(p, v) : store_partial(p, resize<Vector>(v), left);
 }
 
 #if defined __FMA__ || defined __aarch64__
