@@ -176,7 +176,7 @@ TEST_CASE("averages of weights are what they say, validated and saved, and train
     persist::load_model(*other.net, trainer.model());
     data::Dataset const held_out = data::load(*data.validation);
     auto const y = other.net->forward(held_out.samples);
-    CHECK(*score.loss == Approx(detail::mean_loss(MeanSquaredError{}, Shape{1}, y, held_out.targets)));
+    CHECK(*score.loss == Approx(train::detail::mean_loss(MeanSquaredError{}, Shape{1}, y, held_out.targets)));
   };
   check({.kind = WeightAverage::Kind::ema, .decay = 0.75f}, [&](std::size_t e) {
     double average = static_cast<double>(all[0][e]);
