@@ -37,7 +37,7 @@ TEST_CASE("the configs and commands of docs/config.md go from nothing to a train
   TemporaryFolder folder;
   std::filesystem::create_symlink(std::getenv("COLDPRESS_COMMAND"), folder / "coldpress");
   int configs = 0, scripts = 0;
-  for (auto const& [language, text] : blocks(content(source_file("docs/config.md")))) {
+  for (auto const& [language, text] : code_blocks(content(source_file("docs/config.md")))) {
     INFO(text);
     if (language == "capnp") {
       std::string const name = text.substr(2, text.find('\n') - 2);
@@ -64,7 +64,7 @@ TEST_CASE("the configs and commands of docs/config.md go from nothing to a train
   }
   CHECK(right > samples * 3 / 4);  // the page's data are what this machine's awk draws
 
-  auto const of_training = blocks(content(source_file("docs/training.md")));
+  auto const of_training = code_blocks(content(source_file("docs/training.md")));
   auto const search = std::ranges::find_if(of_training, [](Block const& block) {
     return block.language == "sh" && contains(block.text, "find-rate --config circle.capnp.txt");
   });

@@ -48,7 +48,7 @@ std::string bad_use(std::vector<std::string> arguments) {
 TEST_CASE("docs/convert.md shows the types that are written") {
   if (!has_command() || !reads_onnx()) return;
   Case const c;
-  auto const page = blocks(content(source_file("docs/convert.md")));
+  auto const page = code_blocks(content(source_file("docs/convert.md")));
   auto const shown = [&](auto const& wanted) {
     return std::ranges::any_of(page, [&](Block const& block) { return block.language == "cpp" && wanted(block.text); });
   };

@@ -237,7 +237,7 @@ TEST_CASE("the commands of docs/distributed.md run") {
   folder.put("net.capnp.txt", dropout_config);
   std::string const data = "csv:" + folder.put("points", sides(100));
   int scripts = 0;
-  for (auto const& [language, page] : blocks(content(source_file("docs/distributed.md")))) {
+  for (auto const& [language, page] : code_blocks(content(source_file("docs/distributed.md")))) {
     if (language != "sh") continue;
     std::string text = page;
     for (auto at = text.find("mnist:DIR"); at != std::string::npos; at = text.find("mnist:DIR"))

@@ -12,7 +12,7 @@ struct Block {
 };
 
 /// What stands between "```language" and "```".
-inline std::vector<Block> blocks(std::string const& page) {
+inline std::vector<Block> code_blocks(std::string const& page) {
   std::vector<Block> found;
   std::istringstream lines{page};
   bool inside = false;
