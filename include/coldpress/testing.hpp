@@ -241,11 +241,17 @@ void laws_between(std::uint64_t seed, Violations& violations) {
              several_inputs_batches, seed, violations);
 }
 
+/// Does not compile for a layer that the laws cannot examine.
+template <class L>
+consteval void require_input_gradient() {
+  static_assert(Source<L> || LayerTraits<L>::propagates,
+                "the laws examine a layer through the gradient of its input, and this one passes none");
+}
+
 template <Laws which, Layer auto layer, Shape... shapes>
 Violations violations_of() {
   using L = std::remove_cvref_t<decltype(layer)>;
-  static_assert(Source<L> || LayerTraits<L>::propagates,
-                "the laws examine a layer through the gradient of its input, and this one passes none");
+  require_input_gradient<L>();
   Violations found;
   if constexpr (!OneInput<L>) {
     laws_between<which, layer, shapes...>(400, found);
@@ -271,7 +277,7 @@ Violations violations_of() {
 /// of rank 3 that is longer than a tile is wide. If COLDPRESS_LAW_SHAPES is above 1, it is tested on one of rank 1 as
 /// well, and with gradients on as many random shapes (at most six for pointwise layers, for which the shape is
 /// irrelevant). Otherwise give the shapes, and all laws are tested on each of them; for a layer of several inputs, they
-/// are the shapes of its inputs.
+/// are the shapes of its inputs. The layer must pass a gradient to its input, through which the laws examine it.
 template <Layer auto layer, Shape... shapes>
 [[nodiscard]] Violations violations() {
   return violations_of<Laws::all, layer, shapes...>();

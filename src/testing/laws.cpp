@@ -24,9 +24,9 @@ void gradient_law(TestedNetwork<double>& network, Index batch, std::uint64_t see
   network.forward_training(x);
   auto const dx = network.backward(dy);
   if (dx.size() != x.size()) {
-    return demand(false, violations,
-                  "no gradient reaches the input, which the laws need to examine a layer" +
-                      place_of(network.input, batch));
+    return demand(
+        false, violations,
+        "no gradient reaches the input, which the laws need to examine a layer" + place_of(network.input, batch));
   }
   std::vector<std::vector<double>> gradients;
   for (std::size_t i = 0; i < network.weights.size(); ++i) gradients.push_back(network.gradient(i));

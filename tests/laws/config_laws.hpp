@@ -18,6 +18,7 @@ struct BuiltinLayer {
 };
 template <class L>
 BuiltinLayer builtin_layer(L const& layer) {
+  static_assert(index_of<L>(BuiltinLayers::Plain{}) >= 0);
   return {index_of<L>(BuiltinLayers::Plain{}), &layer};
 }
 /// Likewise a loss of BuiltinLosses.
@@ -27,6 +28,7 @@ struct BuiltinLoss {
 };
 template <class L>
 BuiltinLoss builtin_loss(L const& loss) {
+  static_assert(index_of<L>(BuiltinLosses::Plain{}) >= 0);
   return {index_of<L>(BuiltinLosses::Plain{}), &loss};
 }
 
@@ -38,7 +40,7 @@ testing::Violations violations_of_config(BuiltinLayer layer, std::vector<Shape> 
 /// Layers one after the other, and a loss of their output.
 struct LossConfig {
   std::vector<BuiltinLayer> layers;
-  Shape in;
+  Shape in, targets;
   BuiltinLoss loss;
 };
 /// A network that compares two values inside it, each {values} behind one of these layers.
@@ -48,10 +50,11 @@ struct HiddenLossConfig {
   Index values;
   BuiltinLayer tail, target_tail;
 };
-std::unique_ptr<TestedLosses> losses_of_config(LossConfig const& config, Shape const& targets, std::uint64_t seed);
+std::unique_ptr<TestedLosses> losses_of_config(LossConfig const& config, std::uint64_t seed);
 std::unique_ptr<TestedLosses> losses_of_config(HiddenLossConfig const& config, std::uint64_t seed);
 
-// The laws of tested_losses.hpp and training_law, for a config on the backend like_static().
+// The laws of tested_losses.hpp and training_law, for a config on the backend like_static(). The loss that training
+// reports is that of the reference within the bound.
 void loss_training_law(LossConfig const& config, LossUnderTest const& loss, Index batch, std::uint64_t seed,
                        testing::Violations& violations);
 void loss_fusion_law(LossConfig const& config, LossUnderTest const& loss, Index batch, std::uint64_t seed,

@@ -6,6 +6,8 @@
 #include <coldpress/dynamic/solver.hpp>
 #include <coldpress/run/execute.hpp>
 
+#include <stdexcept>
+
 namespace coldpress::test {
 
 using namespace testing;
@@ -78,9 +80,8 @@ class ExactConfig final : public TestedNetwork<double> {
     seed_gradient(pass, pass.program.output(), dy.data());
     coldpress::backward(pass, exact_.sinks());
     Buffer const& dx = exact_.program.plan().input_gradients[0];
-    std::vector<double> result(x_.size());
-    if (dx.used()) std::copy_n(pass.at(dx), x_.size(), result.begin());
-    return result;
+    if (!dx.used()) return {};
+    return {pass.at(dx), pass.at(dx) + x_.size()};
   }
   std::vector<double> gradient(std::size_t weight) const override { return read(exact_.gradients, weight); }
 
@@ -105,14 +106,16 @@ class ExactLosses final : public TestedLosses {
     auto const node = [&](int number) -> Node const& { return exact_.graph.nodes[static_cast<std::size_t>(number)]; };
     input = node(0).shape, output = node(exact_.graph.outputs[0]).shape;
     Random random{seed + 1};
+    std::size_t size = 0;
     for (std::size_t i = 0; i < exact_.graph.owners().size(); ++i) {
       auto const& parameter = exact_.graph.parameters[static_cast<std::size_t>(exact_.graph.owners()[i])];
       auto const values = random_weight<double>(random, parameter);
       std::copy(values.begin(), values.end(), exact_.parameters.begin() + exact_.slot(i).offset);
-      size_ += values.size();
+      size += values.size();
     }
+    if (size != exact_.parameters.size()) throw std::logic_error{"parameters are not one after the other"};
   }
-  std::span<double> parameters() override { return std::span{exact_.parameters}.first(size_); }
+  std::span<double> parameters() override { return exact_.parameters; }
   double loss_of(std::vector<double> const& x, std::vector<double> const& targets) override {
     auto const pass = exact_.run(static_cast<Index>(x.size()) / input.size(), {x.data(), targets.data()}, 1);
     coldpress::forward(pass);
@@ -120,13 +123,10 @@ class ExactLosses final : public TestedLosses {
     coldpress::backward(pass, exact_.sinks());
     return loss;
   }
-  std::vector<double> gradients() const override {
-    return {exact_.gradients.begin(), exact_.gradients.begin() + static_cast<std::ptrdiff_t>(size_)};
-  }
+  std::vector<double> gradients() override { return exact_.gradients; }
 
  private:
   ExactProgram exact_;
-  std::size_t size_ = 0;  // of all parameters, which are one after the other
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ ConfigTraining training_of(LossConfig const& config, LossUnderTest const& loss) 
 
 }  // namespace
 
-std::unique_ptr<TestedLosses> losses_of_config(LossConfig const& config, Shape const& targets, std::uint64_t seed) {
+std::unique_ptr<TestedLosses> losses_of_config(LossConfig const& config, std::uint64_t seed) {
   SequentialConfig graph;
   graph.add_input("x", config.in);
   std::string last = "x";
@@ -55,7 +55,7 @@ std::unique_ptr<TestedLosses> losses_of_config(LossConfig const& config, Shape c
     last = name;
   }
   LayerConfig loss = objective_of(config.loss);
-  graph.add_input("targets", targets);
+  graph.add_input("targets", config.targets);
   loss.inputs = {last, "targets"};
   graph.add_layer(loss);
   return exact_losses_of({"network", graph}, seed);
@@ -66,7 +66,18 @@ std::unique_ptr<TestedLosses> losses_of_config(HiddenLossConfig const& config, s
 
 void loss_training_law(LossConfig const& config, LossUnderTest const& loss, Index batch, std::uint64_t seed,
                        Violations& violations) {
-  training_law(training_of(config, loss), config.in, batch, seed, violations);
+  auto const training = training_of(config, loss);
+  training_law(training, config.in, batch, seed, violations);
+  Random random{seed};
+  auto const exact = losses_of_config(config, seed);
+  auto const x = random.values<float>(batch * config.in.size());
+  auto const targets = loss.targets(random, batch, exact->output);
+  double const wanted = exact->loss_of({x.begin(), x.end()}, {targets.begin(), targets.end()});
+  float const made = training(batch, seed, true)[0];
+  double const by = excess(std::span{&made, 1}, std::span{&wanted, 1},
+                           static_cast<double>(std::max({batch, config.in.size(), exact->output.size()})));
+  demand(by <= 1, violations,
+         "the loss is " + std::to_string(by) + " times the bound from the reference" + place_of(config.in, batch));
 }
 void loss_fusion_law(LossConfig const& config, LossUnderTest const& loss, Index batch, std::uint64_t seed,
                      Violations& violations) {

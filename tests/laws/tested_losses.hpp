@@ -23,7 +23,7 @@ class TestedLosses {
   /// The mean loss of a minibatch. Computes the gradients, and changes no parameter.
   virtual double loss_of(std::vector<double> const& x, std::vector<double> const& targets) = 0;
   /// Those of the parameters, of the sum over the samples, in the same order.
-  virtual std::vector<double> gradients() const = 0;
+  virtual std::vector<double> gradients() = 0;
 };
 
 /// For every parameter of the network, the gradient in training equals the central difference of N times the reported

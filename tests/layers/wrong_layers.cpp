@@ -191,7 +191,7 @@ struct Doubled final : test::TestedLosses {
   double loss_of(std::vector<double> const& x, std::vector<double> const& targets) override {
     return right->loss_of(x, targets);
   }
-  std::vector<double> gradients() const override {
+  std::vector<double> gradients() override {
     auto all = right->gradients();
     for (double& gradient : all) gradient *= 2;
     return all;
@@ -204,7 +204,7 @@ TEST_CASE("wrong loss gradients of configs are caught") {
   static constexpr TanH tail{};
   std::vector<double> const x(6, 0.5), targets(8, 0.25);
   test::Violations violations;
-  Doubled given{test::losses_of_config(test::loss_config<Sequential<Linear{4}>, Shape{3}, loss>(), Shape{4}, 1)};
+  Doubled given{test::losses_of_config(test::loss_config<Sequential<Linear{4}>, Shape{3}, loss>(), 1)};
   test::loss_gradient_law(given, x, targets, violations);
   CHECK(mentions(violations, "but the central difference of N losses is"));
   violations.clear();
@@ -220,5 +220,8 @@ TEST_CASE("right layers and losses are not caught") {
   test::Violations violations;
   test::gradient_law<Sequential<Linear{4}, TanH{}, Softmax{}>, Shape{3}>(3, 1, violations);
   test::loss_gradient_law<Sequential<Linear{4}, LogSoftmax{}>, Shape{3}, NegativeLogLikelihood{4}>(3, 1, violations);
+  static constexpr auto hidden = graph(test::Hidden<MeanSquaredError{}, 5, TanH{}, TanH{}>{});
+  test::LossesOfType<testing::Exact<Graph<hidden>, test::hidden_input>, OwnLosses{}> network{1};
+  test::own_losses_gradient_law(network, 2, 1, violations);
   CHECK(violations.empty());
 }

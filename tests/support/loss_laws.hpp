@@ -11,8 +11,8 @@
 
 namespace coldpress::test {
 
-/// A network type in training.
-template <class Net, Loss auto loss>
+/// A network type in training by a loss, or by those inside it: OwnLosses{}.
+template <class Net, auto loss>
 class LossesOfType final : public TestedLosses {
  public:
   explicit LossesOfType(std::uint64_t seed) : network_{random_network<Net>(seed)} {
@@ -20,13 +20,13 @@ class LossesOfType final : public TestedLosses {
   }
   std::span<double> parameters() override { return network_.parameters(); }
   double loss_of(std::vector<double> const& x, [[maybe_unused]] std::vector<double> const& targets) override {
-    if constexpr (std::is_same_v<decltype(loss), OwnLosses const>) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>) {
       return solver_.train_minibatch(x);
     } else {
       return solver_.train_minibatch(x, targets);
     }
   }
-  std::vector<double> gradients() const override { return copy_of<double>(solver_.gradients()); }
+  std::vector<double> gradients() override { return copy_of<double>(solver_.gradients()); }
 
  private:
   Net network_;
@@ -46,7 +46,7 @@ void append(std::vector<BuiltinLayer>& all, Sequential<layers...> const&) {
 /// A Sequential of built-in layers and a loss, for a config.
 template <class Net, Shape in, Loss auto loss>
 LossConfig loss_config() {
-  LossConfig config{.layers = {}, .in = in, .loss = builtin_loss(loss)};
+  LossConfig config{{}, in, loss.target_shape(Net{}.output_shape(in)), builtin_loss(loss)};
   append(config.layers, Net{});
   return config;
 }
@@ -82,8 +82,7 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
     auto const x = random.values<double>(batch * in.size());
     loss_gradient_law(network, x, targets_of<loss, double>(random, batch, network.output), violations);
   };
-  if constexpr (loss_as_config<loss>)
-    check(*losses_of_config(loss_config<Net, in, loss>(), loss.target_shape(Net{}.output_shape(in)), seed));
+  if constexpr (loss_as_config<loss>) check(*losses_of_config(loss_config<Net, in, loss>(), seed));
   if constexpr (loss_as_type<loss>) {
     LossesOfType<Exact<Net, in>, loss> network{seed};
     check(network);

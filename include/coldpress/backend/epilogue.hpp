@@ -353,7 +353,8 @@ Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index p
 }
 
 /// Calls f(column, Int<w>{}) for the columns of a row from `first` to `end`, w vectors at a time: what an epilogue
-/// looks up, and a call of an erased operation, then serve several vectors. All columns of several vectors are there.
+/// looks up, and a call of an erased operation, then serve several vectors. Where w is above 1, all columns of these
+/// vectors are before `end`, so that they can be loaded and stored whole.
 template <class F>
 COLDPRESS_INLINE void for_row_vectors(Index first, Index end, F f) {
   constexpr int several = 4;

@@ -49,7 +49,8 @@ struct HeadValues {
 
 /// The last keys and values of a stream. They are a ring of which every value is stored twice, `capacity` steps apart,
 /// so that the steps that are seen are always contiguous. Keys are stored as {heads, features, 2 capacity}, values as
-/// {heads, 2 capacity, features}. Before them are the place of the next step and the number of earlier steps that are seen.
+/// {heads, 2 capacity, features}. Before them are the place of the next step and the number of earlier steps that are
+/// seen.
 struct AttentionCache {
   static constexpr Index header = 16;
   Index capacity, key_features, value_features;
