@@ -9,7 +9,8 @@ foreach(test IN LISTS tests)
   file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/${test}" lines REGEX "^(#include |namespace coldpress)")
   foreach(line IN LISTS lines)
     if(line MATCHES "^namespace coldpress {")
-      message(FATAL_ERROR "${test}: a test is in no namespace, or in one below coldpress; or tests/CMakeLists.txt leaves it apart")
+      message(FATAL_ERROR "${test}: what is compiled together with other tests may be in a namespace below coldpress, but not in "
+        "coldpress itself; tests/CMakeLists.txt says which tests are left apart")
     elseif(line MATCHES "^namespace coldpress::([a-z_:]+)")
       string(APPEND namespaces "namespace coldpress { using namespace ::coldpress; }\n"
         "namespace coldpress::${CMAKE_MATCH_1} { using namespace ::coldpress::${CMAKE_MATCH_1}; }\n")

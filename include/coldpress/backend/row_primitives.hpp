@@ -210,8 +210,8 @@ struct RowPrimitives : Layout, WorkPartition {
         cpu::store_row(weights.row(i) + c, cpu::load_row(weights.row(i) + c, left) * factor, left);
     }
   }
-  /// The sum of squares of a flat buffer. Vectors whose squares add up to more than a float can
-  /// hold are summed in double.
+  /// The sum of squares of a flat buffer. Vectors whose squares add up to more than a float can hold are summed in
+  /// double.
   double squared_norm(float const* values, Index size) const {
     return sum_of<double>(cpu::parts_of(size, cpu::lanes), cpu::lanes, [&](Index i) {
       cpu::Vector const v = cpu::load(values + i * cpu::lanes);
