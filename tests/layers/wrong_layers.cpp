@@ -200,7 +200,7 @@ struct Doubled final : test::TestedLosses {
 }  // namespace
 
 TEST_CASE("wrong loss gradients of configs are caught") {
-  static constexpr MeanSquaredError loss{};
+  static constexpr SquareLoss loss{};
   static constexpr TanH tail{};
   std::vector<double> const x(6, 0.5), targets(8, 0.25);
   test::Violations violations;
@@ -212,7 +212,6 @@ TEST_CASE("wrong loss gradients of configs are caught") {
       test::HiddenLossConfig{test::builtin_loss(loss), 5, test::builtin_layer(tail), test::builtin_layer(tail)}, 1)};
   test::own_losses_gradient_law(inside, 2, 1, violations);
   CHECK(mentions(violations, "but the central difference of N losses is"));
-  CHECK(!mentions(violations, "no gradient comes through the targets"));
 }
 #endif
 
@@ -220,7 +219,7 @@ TEST_CASE("right layers and losses are not caught") {
   test::Violations violations;
   test::gradient_law<Sequential<Linear{4}, TanH{}, Softmax{}>, Shape{3}>(3, 1, violations);
   test::loss_gradient_law<Sequential<Linear{4}, LogSoftmax{}>, Shape{3}, NegativeLogLikelihood{4}>(3, 1, violations);
-  static constexpr auto hidden = graph(test::Hidden<MeanSquaredError{}, 5, TanH{}, TanH{}>{});
+  static constexpr auto hidden = graph(test::Hidden<SquareLoss{}, 5, TanH{}, TanH{}>{});
   test::LossesOfType<testing::Exact<Graph<hidden>, test::hidden_input>, OwnLosses{}> network{1};
   test::own_losses_gradient_law(network, 2, 1, violations);
   CHECK(violations.empty());
