@@ -65,7 +65,7 @@ Type const& type_of(TypeList<Types...>, int number) {
 
 }  // namespace
 
-dynamic::LayerType copied(BuiltinLayer layer) { return type_of(BuiltinLayers::Plain{}, layer.type).copy(layer.layer); }
+dynamic::LayerType copied(BuiltinLayer layer) { return type_of(BuiltinLayers::Plain{}, layer.type).copy(layer.value); }
 
 Violations violations_of_config(BuiltinLayer given, std::vector<Shape> const& shapes) {
   Violations found;
@@ -73,12 +73,12 @@ Violations violations_of_config(BuiltinLayer given, std::vector<Shape> const& sh
   auto const layer = copied(given);
   auto const check = [&](Shape const& in, std::uint64_t seed) {
     auto network = alone(layer, in);
-    network.by_sample = type.by_sample(given.layer, {&in, 1});
+    network.by_sample = type.by_sample(given.value, {&in, 1});
     check_laws(network, law_batches(seed), seed, found);
   };
   if (!type.one_input) {
     auto network = joining(layer, shapes);
-    network.by_sample = type.by_sample(given.layer, {shapes.data(), shapes.size()});
+    network.by_sample = type.by_sample(given.value, {shapes.data(), shapes.size()});
     check_laws(network, several_inputs_batches, 400, found);
   } else if (!shapes.empty()) {
     std::uint64_t seed = 300;

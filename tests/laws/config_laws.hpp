@@ -11,25 +11,18 @@
 
 namespace coldpress::test {
 
-/// A built-in layer without its type: its number in BuiltinLayers, and where it is.
-struct BuiltinLayer {
+/// One of a list of built-in layers or losses without its type: its number in the list, and where it is.
+template <class List>
+struct Builtin {
   int type;
-  void const* layer;
+  void const* value;
 };
-template <class L>
-BuiltinLayer builtin_layer(L const& layer) {
-  static_assert(index_of<L>(BuiltinLayers::Plain{}) >= 0);
-  return {index_of<L>(BuiltinLayers::Plain{}), &layer};
-}
-/// Likewise a loss of BuiltinLosses.
-struct BuiltinLoss {
-  int type;
-  void const* loss;
-};
-template <class L>
-BuiltinLoss builtin_loss(L const& loss) {
-  static_assert(index_of<L>(BuiltinLosses::Plain{}) >= 0);
-  return {index_of<L>(BuiltinLosses::Plain{}), &loss};
+using BuiltinLayer = Builtin<BuiltinLayers>;
+using BuiltinLoss = Builtin<BuiltinLosses>;
+template <class List, class L>
+Builtin<List> builtin(L const& value) {
+  static_assert(index_of<L>(typename List::Plain{}) >= 0);
+  return {index_of<L>(typename List::Plain{}), &value};
 }
 
 /// Everything that the layer does wrong as a config on the backend like_static(), compared with the reference in

@@ -13,7 +13,7 @@ template <class... Types>
 dynamic::LayerType copied(TypeList<Types...>, BuiltinLoss loss) {
   static constexpr dynamic::LayerType (*copy[])(void const*) = {
       [](void const* from) { return dynamic::LayerType{*static_cast<Types const*>(from)}; }...};
-  return copy[loss.type](loss.loss);
+  return copy[loss.type](loss.value);
 }
 LayerConfig objective_of(BuiltinLoss loss) { return {"loss", copied(BuiltinLosses::Plain{}, loss)}; }
 

@@ -209,7 +209,9 @@ TEST_CASE("wrong loss gradients of configs are caught") {
   CHECK(mentions(violations, "but the central difference of N losses is"));
   violations.clear();
   Doubled inside{test::losses_of_config(
-      test::HiddenLossConfig{test::builtin_loss(loss), 5, test::builtin_layer(tail), test::builtin_layer(tail)}, 1)};
+      test::HiddenLossConfig{test::builtin<BuiltinLosses>(loss), 5, test::builtin<BuiltinLayers>(tail),
+                             test::builtin<BuiltinLayers>(tail)},
+      1)};
   test::own_losses_gradient_law(inside, 2, 1, violations);
   CHECK(mentions(violations, "but the central difference of N losses is"));
 }

@@ -37,7 +37,7 @@ template <Layer auto layer, Shape... shapes>
 void check_laws_at() {
   using L = std::remove_cvref_t<decltype(layer)>;
   require_input_gradient<L>();
-  if constexpr (checked_as_config<L>) check_none(violations_of_config(builtin_layer(layer), {shapes...}));
+  if constexpr (checked_as_config<L>) check_none(violations_of_config(builtin<BuiltinLayers>(layer), {shapes...}));
   if constexpr (checked_as_type<L>) check_none(violations<layer, shapes...>());
 }
 template <Layer auto layer>

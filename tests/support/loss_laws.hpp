@@ -37,7 +37,7 @@ template <auto... layers>
 void append(std::vector<BuiltinLayer>& all, Sequential<layers...> const&);
 template <class L>
 void append(std::vector<BuiltinLayer>& all, L const& layer) {
-  all.push_back(builtin_layer(layer));
+  all.push_back(builtin<BuiltinLayers>(layer));
 }
 template <auto... layers>
 void append(std::vector<BuiltinLayer>& all, Sequential<layers...> const&) {
@@ -46,7 +46,7 @@ void append(std::vector<BuiltinLayer>& all, Sequential<layers...> const&) {
 /// A Sequential of built-in layers and a loss, for a config.
 template <class Net, Shape in, Loss auto loss>
 LossConfig loss_config() {
-  LossConfig config{{}, in, loss.target_shape(Net{}.output_shape(in)), builtin_loss(loss)};
+  LossConfig config{{}, in, loss.target_shape(Net{}.output_shape(in)), builtin<BuiltinLosses>(loss)};
   append(config.layers, Net{});
   return config;
 }
@@ -123,7 +123,7 @@ struct Hidden {
 };
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
 HiddenLossConfig hidden_config() {
-  return {builtin_loss(loss), values, builtin_layer(tail), builtin_layer(target_tail)};
+  return {builtin<BuiltinLosses>(loss), values, builtin<BuiltinLayers>(tail), builtin<BuiltinLayers>(target_tail)};
 }
 template <class Net>
 std::vector<float> trained_on_own_losses(Index batch, std::uint64_t seed) {
