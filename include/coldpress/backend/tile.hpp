@@ -120,12 +120,16 @@ struct Added {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    COLDPRESS_UNROLL
-    for (int n = 0; n < h * w; ++n) {
-      Index const c = column + n % w * lanes;
-      float* const at = y + (row + n / w) * pitch + c;
-      store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
-    }
+    auto const for_rows = [&](auto f) COLDPRESS_INLINE_LAMBDA {
+      COLDPRESS_UNROLL
+      for (int n = 0; n < h * w; ++n) {
+        Index const c = column + n % w * lanes;
+        f(sum[n / w][n % w], y + (row + n / w) * pitch + c, columns - c);
+      }
+    };
+    // Everything is read first: a processor would let the vector of a short row wait for the row stored before it.
+    for_rows([](Vector& v, float const* at, Index left) COLDPRESS_INLINE_LAMBDA { v += load_row(at, left); });
+    for_rows([](Vector v, float* at, Index left) COLDPRESS_INLINE_LAMBDA { store_row(at, v, left); });
   }
 };
 
