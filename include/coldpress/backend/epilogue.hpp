@@ -62,8 +62,8 @@ inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, Position a
   for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, x, block, at);
 }
 
-/// y = chain(join(sum + bias)).
-template <class Chain, class Join = NoJoin, class Common = CommonOps<Chain>>
+/// y = chain(join(sum + bias)). `whole`: whole vectors may be read and written everywhere.
+template <class Chain, class Join = NoJoin, class Common = CommonOps<Chain>, bool whole = false>
 struct Output {
   PostOps<Chain, float, Join> post_ops;
   float const* bias;  // or null
@@ -75,7 +75,7 @@ struct Output {
     finish(sum, row, column, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
       Index const c = column + j * lanes;
       float* const at = y + (row + i) * pitch + c;
-      if (j + 1 < w) {
+      if (whole || j + 1 < w) {
         store(at, v);
       } else {
         store_row(at, v, columns - c);
@@ -150,7 +150,8 @@ struct Output {
     }
   }
   COLDPRESS_INLINE Vector load_other(Index row, Index column) const {
-    return load_row(post_ops.join.other + row * post_ops.join.pitch + column, post_ops.join.columns - column);
+    float const* const at = post_ops.join.other + row * post_ops.join.pitch + column;
+    return whole ? load(at) : load_row(at, post_ops.join.columns - column);
   }
 };
 

@@ -18,24 +18,17 @@ COLDPRESS_INLINE void for_signal_vectors(Index steps, F f) {
   if constexpr (most > 1)
     for_signal_vectors<most / 2>(steps - t, [&](Index rest, auto w) COLDPRESS_INLINE_LAMBDA { f(t + rest, w); });
 }
-/// The epilogue of a block, in which only whole vectors are read and written.
+/// The epilogue of a block.
 template <class Chain, class Join>
-struct SignalOutput : Output<Chain, Join, StreamOps<Chain>> {
-  template <int h, int w>
-  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
-    float* const to = this->y + row * this->pitch + t;
-    Output<Chain, Join, StreamOps<Chain>>::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-      store(to + i * this->pitch + j * lanes, v);
-    });
-  }
-};
+using SignalOutput = Output<Chain, Join, StreamOps<Chain>, true>;
 template <class Chain, class Join>
 COLDPRESS_INLINE SignalOutput<Chain, Join> signal_output(SignalStep<Chain, Join> const& s) {
   PostOps<Chain, float, Join> post_ops = s.post_ops;
+  post_ops.kept = nullptr;  // streams keep nothing for a backward pass
   if constexpr (!std::is_same_v<Join, NoJoin>) {
     if (post_ops.join.other) post_ops.join.other += s.y.clock->now & s.post_ops.other_mask;
   }
-  return {{post_ops, nullptr, s.y.row(0), s.y.pitch, PTRDIFF_MAX}};
+  return {post_ops, nullptr, s.y.row(0), s.y.pitch, PTRDIFF_MAX};
 }
 /// The epilogue of a step that also computes what follows it in the network (Fused in single_sample.hpp).
 struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> {
@@ -46,19 +39,21 @@ struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
     if (weight) {
+      Vector x[w];
       COLDPRESS_UNROLL
       for (int j = 0; j < w; ++j) {
-        Vector x = load(signal + t + j * lanes);
-        if constexpr (!has_fma) x = flush_small(x, splat(smallest_factor));
+        x[j] = load(signal + t + j * lanes);
+        if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
+      }
+      // Adding -0 changes nothing.
+      COLDPRESS_UNROLL
+      for (int i = 0; i < h; ++i) {
+        Vector const a = splat(weight[row + i]), b = splat(product_bias ? product_bias[row + i] : -0.f);
         COLDPRESS_UNROLL
-        for (int i = 0; i < h; ++i) {
-          Vector product = fma(splat(weight[row + i]), x, Vector{});
-          if (product_bias) product += splat(product_bias[row + i]);
-          sum[i][j] += product;
-        }
+        for (int j = 0; j < w; ++j) sum[i][j] += fma(a, x[j], Vector{}) + b;
       }
     }
-    if (!to) return SignalOutput::finish(sum, row, t);
+    if (!to) return Output::finish(sum, row, t);
     Index const offset = row * pitch + t, from_offset = row * from_pitch + t, to_offset = row * to_pitch + t;
     Output::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
       Vector const before = load(from + from_offset + i * from_pitch + j * lanes);
@@ -67,7 +62,7 @@ struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> 
     });
   }
 };
-inline FusedOutput signal_output(FusedBlock const& s) {
+COLDPRESS_INLINE FusedOutput signal_output(FusedBlock const& s) {
   FusedBlock::Total const& total = s.total;
   return {signal_output(static_cast<SignalConvolution<> const&>(s)),
           s.mixed.weight ? s.mixed.x.row(0) : nullptr,
@@ -128,9 +123,8 @@ constexpr int signal_columns() {
 
 /// h outputs from `row` on, and w vectors of steps from step t on. `weight` and `first` are those of a group: its first
 /// weight, and its first channel.
-template <int h, int w, class Step, class Epilogue>
-__attribute__((noinline)) void signal_tile(Step const& s, Epilogue const& epilogue, float const* weight, Index first,
-                                           Index row, Index t) {
+template <int h, int w, class Step>
+__attribute__((noinline)) void signal_tile(Step const& s, float const* weight, Index first, Index row, Index t) {
   Vector sum[h][w] = {};
   Index const channels = s.channels, pitch = s.x.pitch, weight_pitch = s.weight_pitch, taps = s.taps;
   Index from = s.x.place() - (taps - 1) * s.dilation;
@@ -176,8 +170,8 @@ __attribute__((noinline)) void signal_tile(Step const& s, Epilogue const& epilog
       for (int j = 0; j < w; ++j) sum[i][j] += b;
     }
   }
-  Epilogue const local = epilogue;  // stores cannot change a copy
-  local.finish(sum, row, t);
+  auto const epilogue = signal_output(s);
+  epilogue.finish(sum, row, t);
 }
 
 /// The number of outputs of a group, as a constant where the compiler knows it.
@@ -192,12 +186,11 @@ constexpr auto outputs_of(G const& g) {
 /// `outputs` is outputs_of(the geometry).
 template <class Outputs, class Step>
 COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs) {
-  auto const epilogue = signal_output(s);
   for_signal_vectors<signal_columns<Outputs>()>(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
     for (Index group = 0; group < s.groups; ++group) {
       Index const before = group * outputs;
       split<signal_rows(w)>(outputs, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
-        signal_tile<h, w>(s, epilogue, s.weight + before + row, group * s.channels, before + row, t);
+        signal_tile<h, w>(s, s.weight + before + row, group * s.channels, before + row, t);
       });
     }
   });
