@@ -24,6 +24,8 @@ struct Panel {
   static constexpr Index few_weights = 1 << 13, most_weights = 1 << 15, few_positions = 128;
   /// Those of sequences of at least `few_steps` steps are packed as a whole, unless that would take too much memory.
   static constexpr Index few_steps = 16, most_step_weights = 1 << 18;
+  /// The largest number of steps that are computed at once.
+  static constexpr Index most_steps = 64;
   bool sequence, shared;
   bool direct;                // whether the outputs are written where they belong
   Index images, rows, width;  // of the output
@@ -91,7 +93,7 @@ struct Panel {
   constexpr Index pitch() const { return padded_pitch(sequence ? depth : images * (rows + more) * width); }
   constexpr Index output_pitch() const { return padded_pitch(sequence ? outputs : positions()); }
   /// How many of a sequence's steps are computed at once. For single steps: how many samples.
-  static constexpr Index steps_at_once(Index steps) { return steps == 1 ? 32 : freestanding::min<Index>(steps, 64); }
+  static constexpr Index steps_at_once(Index steps) { return steps == 1 ? 32 : freestanding::min(steps, most_steps); }
   /// The distance between the rows of what the taps of a sequence see in the gradient of the outputs.
   constexpr Index back_pitch(Index taps) const { return padded_pitch(taps * outputs); }
   constexpr Index size() const { return lines * pitch(); }

@@ -7,6 +7,7 @@
 #include <coldpress/backend/blocked_rows.hpp>
 #include <coldpress/backend/convolution_kernels.hpp>
 #include <coldpress/backend/panel.hpp>
+#include <coldpress/backend/step_planes.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -108,6 +109,22 @@ COLDPRESS_INLINE bool sees_all(ConvolutionGeometry const& g, Steps const& steps)
          axis.at(steps.step + steps.rows - 1, axis.filter - 1) < axis.in;
 }
 
+/// Whether a part of a convolution is computed in planes, if all taps see steps of the sequence.
+inline bool suits_planes(ConvolutionGeometry const& g, Index outputs, Steps const& part) {
+  return outputs <= most_planes && g.groups == 1 && g.height.stride == 1 && part.rows == plane_steps;
+}
+
+/// y = x w + bias, where x has one value for each row and w is a row: a tile would have to begin and end for one term.
+template <class = void>
+void outer_product(Index rows, Index columns, float const* x, Index pitch, float const* w, float const* bias, float* y,
+                   Index y_pitch) {
+  for (Index c = 0; c < columns; c += lanes) {
+    Vector const factor = load(w + c), b = bias ? load(bias + c) : splat(-0.f);  // adding -0 changes nothing
+    for (Index i = 0; i < rows; ++i)
+      store_row(y + i * y_pitch + c, fma(splat(x[i * pitch]), factor, Vector{}) + b, columns - c);
+  }
+}
+
 /// y = post_ops(x * W + bias), where y and post_ops are those of the whole minibatch, from sample `first` on.
 template <SequenceKernels kernels, class Y, class Chain, class Join>
 void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Y y,
@@ -125,6 +142,15 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& part) {
     Steps const steps{part.sample + first, part.step, part.rows, part.single};
     Out const to = steps.of(Out{y.data, y.rows, y.columns, y.pitch}, g.outputs);
+    if constexpr (has_planes(kernels.outputs, kernels.steps)) {
+      if (suits_planes(g, outputs, part) && sees_all(g, part)) {
+        float const* const from = x.row(part.sample) + steps_of.at(part.step, 0) * channels;
+        multiply_planes<kernels.channels, kernels.outputs>(
+            taps, channels, outputs, from, steps_of.dilation * channels, {weight, 1, w_pitch},
+            PlaneSums<std::false_type>{bias, to.data, {}}, memory.inputs);
+        return finish_steps(y, post_ops, steps, g.outputs);
+      }
+    }
     for (Index group = 0; group < g.groups; ++group) {
       float const* b = bias;
       if (bias && group > 0) {  // whole vectors are read, which extend beyond the last group
@@ -140,7 +166,9 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
         pack_steps<!has_fma>(part, taps, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
       }
       OneOf<kernels.steps> const rows{steps.rows};
-      if (packs) {
+      if (depth == 1) {
+        outer_product(steps.rows, outputs, a.data, a.row, weight + group * outputs, b, epilogue.y, to.pitch);
+      } else if (packs) {
         multiply_packed(rows, outputs, depth, a, memory.rest + group * packed, epilogue);
       } else {
         cpu::multiply(rows, outputs, depth, a, Right{weight + group * outputs, w_pitch}, epilogue);
@@ -195,13 +223,24 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
     for_each_steps(steps_of.in, Panel::steps_at_once(steps_of.in), dy.rows, [&](Steps const& part) {
       Steps const steps{part.sample + first, part.step, part.rows, part.single};
       Out const to = steps.of(Out{dx.data, dx.rows, dx.columns, dx.pitch}, g.channels);
-      StepSums<Adds> const epilogue{to.data + group * channels, to.pitch, channels, derivative.adds};
-      LeftTaps a{memory.inputs, pitch, depth, 0};                       // a panel's row is one long tap
       Index const last = part.step + part.rows - 1 + steps_of.padding,  // that the first tap sees
           first_seen = part.step + steps_of.padding - (taps - 1) * steps_of.dilation;
-      if (!part.single && steps_of.stride == 1 && first_seen >= 0 && last < steps_of.out) {
-        float const* const from = dy.row(part.sample) + (part.step + steps_of.padding) * g.outputs + group * outputs;
-        a = {from, g.outputs, outputs, -steps_of.dilation * g.outputs};
+      bool const in_place = !part.single && steps_of.stride == 1 && first_seen >= 0 && last < steps_of.out;
+      float const* const from =
+          in_place ? dy.row(part.sample) + (part.step + steps_of.padding) * g.outputs + group * outputs : nullptr;
+      Index const tap = -steps_of.dilation * g.outputs;
+      if constexpr (has_planes(kernels.channels, kernels.gradient_steps)) {
+        if (in_place && suits_planes(g, channels, part)) {
+          multiply_planes<kernels.outputs, kernels.channels>(
+              taps, outputs, channels, from, tap, {memory.rest, 1, lanes},
+              PlaneSums<Adds>{nullptr, to.data, derivative.adds}, memory.inputs);
+          return finish_steps(dx, derivative.adding(std::false_type{}), steps, g.channels);
+        }
+      }
+      StepSums<Adds> const epilogue{to.data + group * channels, to.pitch, channels, derivative.adds};
+      LeftTaps a{memory.inputs, pitch, depth, 0};  // a panel's row is one long tap
+      if (in_place) {
+        a = {from, g.outputs, outputs, tap};
       } else {
         pack_steps<false>(part, taps, dy, g.outputs, outputs, group, memory.inputs, pitch, seen_by);
       }
