@@ -96,11 +96,12 @@ std::vector<dynamic::SharedTensor> inputs_for(dynamic::Layer const& network, Ben
     fill_with_noise(tensor.write_only());
   }
   if (options.input.empty()) return tensors;
-  auto const inputs = train::network_inputs(network, false);
+  auto const inputs = train::network_inputs(network, train::InputsFor::outputs);
   auto const of_samples = train::inputs_of(inputs, false);
-  auto const given = data::is_spec(options.input)
-                         ? data::open_samples(data_for(options.input, network.config(), false, options.model))
-                         : data::open_npy(options.input);
+  auto const given =
+      data::is_spec(options.input)
+          ? data::open_samples(data_for(options.input, network.config(), train::InputsFor::outputs, options.model))
+          : data::open_npy(options.input);
   Index const size = train::joined_shape(of_samples).size(), found = given->sample_shape().size();
   if (given->size() != options.batch || found != size)
     throw DataError{"'" + options.input + "' has " + counted(given->size(), "sample") + " of " +

@@ -41,10 +41,10 @@ Objective found_loss(dynamic::Layer const& network, data::Source const& source) 
 }
 
 void eval(EvalOptions const& options) {
+  InputsFor const purpose = options.loss.empty() ? InputsFor::own_losses : InputsFor::loss_beside;
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
-  auto const raw =
-      data::open_source(data_for(options.data, model.config, options.loss.empty(), options.model), options.reading);
+  auto const raw = data::open_source(data_for(options.data, model.config, purpose, options.model), options.reading);
   show_skipped(*raw);
   auto const source = with_context(
       [&] {
@@ -52,9 +52,9 @@ void eval(EvalOptions const& options) {
         return data::transformed(*raw, model.transforms);
       },
       [&](Error& error) { error.in_file(options.data); });
-  dynamic::Layer network = with_context(
-      [&] { return persist::layer_of(backend, model, input_for(model.config, *source, options.loss.empty())); },
-      [&](Error& error) { error.in_file(options.model); });
+  dynamic::Layer network =
+      with_context([&] { return persist::layer_of(backend, model, input_for(model.config, *source, purpose)); },
+                   [&](Error& error) { error.in_file(options.model); });
   Objective const loss = options.loss.empty()
                              ? with_context([&] { return found_loss(network, *source); },
                                             [&](Error& error) { error.in_file(options.data); })

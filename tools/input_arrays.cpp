@@ -2,26 +2,25 @@
 #include "input_arrays.hpp"
 
 #include <coldpress/core/to_string.hpp>
-#include <coldpress/train/input_arrays.hpp>
 
 namespace coldpress::command {
 
 namespace {
 /// The inputs of samples, if there are several.
-std::vector<train::NetworkInput> inputs_of_samples(dynamic::LayerConfig const& network, bool takes_targets) {
-  auto inputs = train::inputs_of(train::network_inputs(network, takes_targets), false);
+std::vector<train::NetworkInput> inputs_of_samples(dynamic::LayerConfig const& network, train::InputsFor purpose) {
+  auto inputs = train::inputs_of(train::network_inputs(network, purpose), false);
   if (inputs.size() < 2) inputs.clear();
   return inputs;
 }
 }  // namespace
 
-std::string data_for(std::string const& spec, dynamic::LayerConfig const& network, bool takes_targets,
+std::string data_for(std::string const& spec, dynamic::LayerConfig const& network, train::InputsFor purpose,
                      std::string const& file) {
   if (!spec.starts_with("npz:")) return spec;
   std::vector<std::string> names;
   with_context(
       [&] {
-        for (auto const& input : inputs_of_samples(network, takes_targets)) names.push_back(input.name);
+        for (auto const& input : inputs_of_samples(network, purpose)) names.push_back(input.name);
       },
       [&](Error& error) { error.in_file(file); });
   if (names.empty()) return spec;
@@ -29,8 +28,9 @@ std::string data_for(std::string const& spec, dynamic::LayerConfig const& networ
   return data::with_defaults(spec, arrays);
 }
 
-std::optional<Shape> input_for(dynamic::LayerConfig const& network, data::Source const& source, bool takes_targets) {
-  if (inputs_of_samples(network, takes_targets).empty()) return source.sample_shape();
+std::optional<Shape> input_for(dynamic::LayerConfig const& network, data::Source const& source,
+                               train::InputsFor purpose) {
+  if (inputs_of_samples(network, purpose).empty()) return source.sample_shape();
   return {};
 }
 

@@ -52,7 +52,8 @@ std::string resized(std::string const& spec, persist::Model const& model) {
 std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model, std::string const& file,
                                          data::ReadOptions reading) {
   if (input.starts_with("images:")) return data::open_samples(resized(input, model), reading);
-  if (data::is_spec(input)) return data::open_samples(data_for(input, model.config, false, file), reading);
+  if (data::is_spec(input))
+    return data::open_samples(data_for(input, model.config, train::InputsFor::outputs, file), reading);
   if (data::is_picture_file(input)) return data::open_samples(resized("images:" + input + "?", model), reading);
   try {
     return data::open_npy(input, {}, reading);
@@ -109,10 +110,10 @@ void predict(PredictOptions const& options) {
   auto const raw = open_input(options.input, model, options.model, options.reading);
   auto const source = with_context([&] { return data::transformed(*raw, data::of_samples(model.transforms)); },
                                    [&](Error& error) { error.in_file(options.input); });
-  dynamic::Layer network =
-      with_context([&] { return persist::layer_of(backend, model, input_for(model.config, *source, false)); },
-                   [&](Error& error) { error.in_file(options.model); });
-  auto const inputs = train::network_inputs(network, false);
+  dynamic::Layer network = with_context(
+      [&] { return persist::layer_of(backend, model, input_for(model.config, *source, train::InputsFor::outputs)); },
+      [&](Error& error) { error.in_file(options.model); });
+  auto const inputs = train::network_inputs(network, train::InputsFor::outputs);
   with_context([&] { train::check_arrays(train::inputs_of(inputs, false), *source); },
                [&](Error& error) { error.in_file(options.input); });
   train::InputArrays arrays{inputs};

@@ -151,7 +151,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
-  run.data = data_for(run.data, run.model.config, !run.loss, file_of(options));
+  run.data = data_for(run.data, run.model.config, train::inputs_for(run.loss), file_of(options));
   if (!options.resume.empty()) {
     if (training) run.solver.shard_optimizer = training->solver.shard_optimizer;  // not part of what is resumed
     auto const check = [&] {
@@ -190,10 +190,11 @@ RunData open_data(Checkpoint& run, data::ReadOptions const& reading) {
 
 namespace {
 /// Gives the network the weights that the file has under the same names, and says which these are not.
-void begin_with(std::string const& file, dynamic::Layer& network, data::Source const& samples, bool takes_targets) {
+void begin_with(std::string const& file, dynamic::Layer& network, data::Source const& samples,
+                train::InputsFor purpose) {
   auto const done = with_file(file, [&] {
     persist::Model const model = persist::read_model(file);
-    auto const input = input_for(model.config, samples, takes_targets);
+    auto const input = input_for(model.config, samples, purpose);
     return dynamic::copy_weights(persist::layer_of(dynamic::Backend{}, model, input), network);
   });
   for (std::string const& name : done.missing)
@@ -211,10 +212,10 @@ dynamic::Solver make_solver(RunOptions const& options, Computing const& computin
         if (!options.resume.empty()) return persist::solver_of(backend, run);
         persist::Training const fresh{
             .network = run.model.config, .loss = run.loss, .solver = run.solver, .seed = run.seed};
-        return persist::solver_of(backend, fresh, input_for(run.model.config, samples, !run.loss));
+        return persist::solver_of(backend, fresh, input_for(run.model.config, samples, train::inputs_for(run.loss)));
       },
       [&](Error& error) { error.in_file(file_of(options)); });
-  if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), samples, !run.loss);
+  if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), samples, train::inputs_for(run.loss));
   return solver;
 }
 

@@ -28,8 +28,8 @@ struct Data : RunData {
 Data open_all(TrainOptions const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
-  data.test =
-      data::open_source(data_for(options.test, run.model.config, !run.loss, file_of(options.run)), options.reading);
+  data.test = data::open_source(
+      data_for(options.test, run.model.config, train::inputs_for(run.loss), file_of(options.run)), options.reading);
   show_skipped(*data.test);
   data.tested = with_context(
       [&] {
@@ -93,7 +93,7 @@ Watchers monitor(Trainer& trainer, TrainOptions const& options, Checkpoint const
   judge("validation", data.parts.held_out.get());
   judge("test", data.test.get());
   bool const labels = trainer.has_classes(data.prepared->target_shape());
-  train::NamedValues const own = trainer.solver().statistics();
+  train::NamedValues const own = trainer.solver().statistics(trainer.solver().sums());
   auto const check = [&](Metric const& metric) { check_metric(metric, data, labels, own); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);

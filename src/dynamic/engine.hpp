@@ -144,8 +144,9 @@ class Engine final : public Executable {
     }
     return remember(run);
   }
-  std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
-    return gathered_.statistics(mode);
+  std::vector<double> sums(Mode mode) const override { return gathered_.read_sums(mode); }
+  std::vector<std::pair<std::string, double>> statistics_of(std::span<double const> sums) const override {
+    return gathered_.statistics_of(sums);
   }
   void reset_statistics(Mode mode) override { gathered_.reset(mode); }
   bool has_losses() const override { return graph_->has_losses(); }

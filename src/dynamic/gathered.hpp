@@ -25,18 +25,22 @@ class Gathered {
   /// The sums to which training steps, or evaluations, add.
   double* sums(Mode mode) { return of(mode).data(); }
   void reset(Mode mode) { transfer_.clear(of(mode)); }
-  std::vector<std::pair<std::string, double>> statistics(Mode mode) const {
+  std::vector<double> read_sums(Mode mode) const {
+    std::vector<double> all;
+    transfer_.read((mode == Mode::training ? trained_ : evaluated_).data(), graph_.sums,
+                   [&](double const* sums) { all.assign(sums, sums + graph_.sums); });
+    return all;
+  }
+  std::vector<std::pair<std::string, double>> statistics_of(std::span<double const> sums) const {
     std::vector<std::pair<std::string, double>> all;
-    transfer_.read((mode == Mode::training ? trained_ : evaluated_).data(), graph_.sums, [&](double const* sums) {
-      for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-        std::visit(
-            [&](auto const& part) {
-              if constexpr (sums_of<std::remove_cvref_t<decltype(part)>>() > 0)
-                all.emplace_back(graph_.names[i], report_of(part, sums + graph_.nodes[i].sums));
-            },
-            graph_.layers[i]);
-      }
-    });
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      std::visit(
+          [&](auto const& part) {
+            if constexpr (sums_of<std::remove_cvref_t<decltype(part)>>() > 0)
+              all.emplace_back(graph_.names[i], report_of(part, sums.data() + graph_.nodes[i].sums));
+          },
+          graph_.layers[i]);
+    }
     return all;
   }
 

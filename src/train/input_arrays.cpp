@@ -11,13 +11,15 @@
 namespace coldpress::train {
 namespace {
 
-/// For each node, whether an output depends on it, or what a loss or statistic compares with its targets.
-std::vector<bool> nodes_of_samples(Description const& network) {
+/// For each node, whether an output depends on it or, unless only these matter, what a loss or statistic compares with
+/// its targets.
+std::vector<bool> nodes_of_samples(Description const& network, InputsFor purpose) {
   std::vector<bool> needed(network.nodes.size());
   for (int const output : network.outputs) needed[static_cast<std::size_t>(output)] = true;
   for (std::size_t i = network.nodes.size(); i-- > 0;) {  // a node comes after those that it reads
     Node const& node = network.nodes[i];
-    bool const compares = node.kind == Node::Kind::loss || node.kind == Node::Kind::statistic;
+    bool const compares =
+        purpose != InputsFor::outputs && (node.kind == Node::Kind::loss || node.kind == Node::Kind::statistic);
     int const count = compares ? 1 : needed[i] ? node.input_count() : 0;
     for (int k = 0; k < count; ++k) needed[static_cast<std::size_t>(node.inputs[k])] = true;
   }
@@ -65,25 +67,26 @@ void check_arrays(std::vector<NetworkInput> const& inputs, std::vector<data::Sou
 
 }  // namespace
 
-std::vector<NetworkInput> network_inputs(Description const& network, bool takes_targets) {
-  auto const of_samples = nodes_of_samples(network);
+std::vector<NetworkInput> network_inputs(Description const& network, InputsFor purpose) {
+  auto const of_samples = nodes_of_samples(network, purpose);
   std::vector<NetworkInput> inputs;
   for (std::size_t k = 0; k < network.nodes.size() && network.nodes[k].kind == Node::Kind::input; ++k)
     inputs.push_back({network.rows[k].name, network.nodes[k].shape, k > 0 && !of_samples[k]});
   bool const has_targets = std::ranges::any_of(inputs, &NetworkInput::of_targets);
   bool const has_losses = std::ranges::count(network.nodes, Node::Kind::loss, &Node::kind) > 0;
-  if (takes_targets && has_losses && !has_targets && inputs.size() > 1) inputs.back().of_targets = true;
+  if (purpose == InputsFor::own_losses && has_losses && !has_targets && inputs.size() > 1)
+    inputs.back().of_targets = true;
   return inputs;
 }
 
-std::vector<NetworkInput> network_inputs(dynamic::Layer const& network, bool takes_targets) {
+std::vector<NetworkInput> network_inputs(dynamic::Layer const& network, InputsFor purpose) {
   if (network.input_shapes().size() == 1) return {{"", network.input_shape()}};
-  return network_inputs(dynamic::description(network.config(), network.input_shape()), takes_targets);
+  return network_inputs(dynamic::description(network.config(), network.input_shape()), purpose);
 }
-std::vector<NetworkInput> network_inputs(dynamic::LayerConfig const& network, bool takes_targets) {
+std::vector<NetworkInput> network_inputs(dynamic::LayerConfig const& network, InputsFor purpose) {
   auto const* const container = std::get_if<dynamic::SequentialConfig>(&network.layer_type);
   if (!container || container->inputs.size() < 2) return {};
-  return network_inputs(dynamic::description(network), takes_targets);
+  return network_inputs(dynamic::description(network), purpose);
 }
 
 std::vector<NetworkInput> inputs_of(std::vector<NetworkInput> const& inputs, bool of_targets) {

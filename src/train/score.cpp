@@ -5,6 +5,7 @@
 #include "dynamic/objective.hpp"
 
 #include <coldpress/core/to_string.hpp>
+#include <coldpress/dynamic/describe.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/typed/solver.hpp>
@@ -43,6 +44,23 @@ template <class L>
 struct IsLoss : std::bool_constant<Loss<L>> {};
 template <class L>
 struct IsStatistic : std::bool_constant<Statistic<L>> {};
+template <class L>
+struct IsLossOfLabels : std::bool_constant<part_kind<L> == PartKind::loss_of_labels> {};
+template <class L>
+struct IsSoftmax : std::bool_constant<part_kind<L> == PartKind::softmax> {};
+
+/// The kinds of the nodes of a network, by their names.
+std::vector<PartKind> parts_of(LayerConfig const& network, Description const& description) {
+  std::vector<PartKind> parts;
+  for (std::size_t i = 0; i < description.nodes.size(); ++i) {
+    std::string const& name = description.rows[i].name;
+    bool const is_loss = description.nodes[i].kind == Node::Kind::loss;
+    parts.push_back(is_loss && has_layer<IsLossOfLabels>(network, name) ? PartKind::loss_of_labels
+                    : !is_loss && has_layer<IsSoftmax>(network, name)   ? PartKind::softmax
+                                                                        : PartKind::other);
+  }
+  return parts;
+}
 
 /// The sum of the mean losses of the network's evaluate.
 double own_loss(dynamic::Layer const& network) {
@@ -74,7 +92,7 @@ dynamic::SharedTensor tensor(std::span<float const> values, Index samples, Shape
 
 void check(dynamic::Layer const& network, Objective const& loss, data::Source const& source) {
   Shape const output = network.output_shape();
-  auto const inputs = network_inputs(network, !loss);
+  auto const inputs = network_inputs(network, inputs_for(loss));
   auto const targets = inputs_of(inputs, true);
   if (loss && !targets.empty())
     throw UnsupportedError{"the network takes " + to_string(targets) +
@@ -85,7 +103,9 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
                      ", but the network takes " + to_string(targets)};
   }
   check_arrays(inputs, source);
-  if (source.target_shape() == Shape{}) throw ShapeError{"the data have no targets"};
+  bool const has_own = network.executable().has_losses();
+  if (source.target_shape() == Shape{} && (loss || !targets.empty() || !has_own))
+    throw ShapeError{"the data have no targets"};
   auto const check_loss = [&](auto const& type, Shape const& compared) {
     Shape const wanted = type.target_shape(compared);
     if (source.target_shape().size() != wanted.size()) {
@@ -101,7 +121,7 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
     auto const objective = dynamic::objective_of(*loss);
     Shape const compared = dynamic::loss_input(objective, output);
     std::visit([&](auto const& type) { check_loss(type, compared); }, objective.loss);
-  } else if (has_labels(loss, output, source.target_shape())) {
+  } else if (!has_own && has_labels(network, loss, source.target_shape())) {  // losses in a network check their own
     check_loss(NegativeLogLikelihood{output.size()}, output);
   }
 }
@@ -178,13 +198,36 @@ bool lacks_logarithm(LayerConfig const& network, Objective const& loss) {
   return objective.layers.empty() && std::holds_alternative<NegativeLogLikelihood>(objective.loss);
 }
 
-bool has_labels(Objective const& loss, Shape output, Shape targets) {
-  if (targets.size() != 1) return false;
-  return loss ? takes_labels(*loss) : output.size() > 1;
+bool judges_output(Description const& network, std::vector<NetworkInput> const& inputs,
+                   std::vector<PartKind> const& parts) {
+  auto const before_softmax = [&](int node) {
+    while (parts[static_cast<std::size_t>(node)] == PartKind::softmax)
+      node = network.nodes[static_cast<std::size_t>(node)].inputs[0];
+    return node;
+  };
+  int const output = before_softmax(network.outputs[0]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] != PartKind::loss_of_labels) continue;
+    auto const& compared = network.nodes[i].inputs;
+    auto const target = static_cast<std::size_t>(compared[1]);
+    if (before_softmax(compared[0]) == output && target < inputs.size() && inputs[target].of_targets) return true;
+  }
+  return false;
 }
 
-std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targets) {
-  if (has_labels(loss, output, targets)) return one_line(output);
+bool has_labels(dynamic::Layer const& network, Objective const& loss, Shape targets) {
+  if (targets.size() != 1) return false;
+  if (loss) return takes_labels(*loss);
+  if (!network.executable().has_losses()) return network.output_shape().size() > 1;
+  if (network.input_shapes().size() == 1) return false;
+  Description const description = dynamic::description(network.config(), network.input_shape());
+  return judges_output(description, network_inputs(description, InputsFor::own_losses),
+                       parts_of(network.config(), description));
+}
+
+std::optional<Along> classes_of(dynamic::Layer const& network, Objective const& loss, Shape targets) {
+  Shape const output = network.output_shape();
+  if (has_labels(network, loss, targets)) return one_line(output);
   if (!loss) return {};
   auto const objective = dynamic::objective_of(*loss);
   Shape const compared = dynamic::loss_input(objective, output);
@@ -229,37 +272,32 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
                std::function<void(data::Batches::Batch const&, Values outputs)> const& each, Communicator* ranks) {
   struct Judged {  // a minibatch
     double loss;
-    Index samples, samples_with_loss;
+    Index samples_with_loss;
     Hits hits;
   };
   data::Batches batches{data::in_order(source), batch};
   Index const count = (batches.stream().size() + batch - 1) / batch;
   std::vector<Judged> judged(static_cast<std::size_t>(count));
-  std::vector<std::string> names;
-  if (network.statistics)
-    for (auto const& [name, value] : network.statistics()) names.push_back(name);
-  std::vector<double> own_values(judged.size() * names.size());  // of one minibatch after another
+  std::size_t const sums = network.sums ? network.sums().size() : 0;
+  std::vector<double> own_sums(judged.size() * sums);  // of one minibatch after another
   Range const own = share_of(count, ranks ? ranks->rank() : 0, ranks ? ranks->size() : 1);
   if (own.count() > 0) batches.seek({0, own.begin * batch});
   for (Index i = own.begin; i < own.end; ++i) {
     data::Batches::Batch const minibatch = batches.next();
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
     Judged& now = judged[static_cast<std::size_t>(i)];
-    now.samples = minibatch.size;
     if (network.classes) now.hits = hits(outputs, minibatch.targets, minibatch.size, *network.classes);
     auto const inside = network.own_loss ? network.own_loss() : std::nullopt;
     auto const compared = network.loss(outputs, minibatch.targets);
     if (inside || compared)
       now.loss = inside.value_or(0) + compared.value_or(0), now.samples_with_loss = minibatch.size;
-    if (!names.empty())
-      std::ranges::transform(network.statistics(), own_values.begin() + i * std::ssize(names),
-                             [](auto const& statistic) { return statistic.second; });
+    if (sums > 0) std::ranges::copy(network.sums(), own_sums.begin() + i * static_cast<Index>(sums));
     if (each) each(minibatch, outputs);
   }
   if (ranks) {
-    if (!names.empty()) {
-      ranks->share(own_values.data(), [&](int rank) {
-        return static_cast<std::size_t>(share_of(count, rank, ranks->size()).begin) * names.size() * sizeof(double);
+    if (sums > 0) {
+      ranks->share(own_sums.data(), [&](int rank) {
+        return static_cast<std::size_t>(share_of(count, rank, ranks->size()).begin) * sums * sizeof(double);
       });
     }
     ranks->share(judged.data(), [&](int rank) {
@@ -267,24 +305,22 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
     });
   }
   Mean loss, accuracy;
-  std::vector<Mean> means(names.size());  // of the statistics
-  auto value_of_own = own_values.begin();
   for (Judged const& minibatch : judged) {
     auto const [lines, right] = minibatch.hits;
     if (lines > 0) accuracy.add(static_cast<double>(right) / static_cast<double>(lines), lines);
     if (minibatch.samples_with_loss > 0) loss.add(minibatch.loss, minibatch.samples_with_loss);
-    for (Mean& mean : means)
-      if (double const now = *value_of_own++; !std::isnan(now)) mean.add(now, minibatch.samples);
   }
   auto const value = [](Mean const& mean) { return mean.samples() > 0 ? std::optional{mean.value()} : std::nullopt; };
   Score score{value(loss), value(accuracy)};
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    auto const mean = value(means[k]);
-    if (!mean || names[k] == "loss") continue;  // which would be another loss in all that is shown by name
-    if (names[k] == "accuracy") {
-      score.accuracy = mean;
+  if (sums == 0) return score;
+  std::vector<double> all(sums);  // over the minibatches in their order, so that ranks make no difference
+  for (std::size_t i = 0; i < own_sums.size(); ++i) all[i % sums] += own_sums[i];
+  for (auto const& [name, number] : network.statistics(all)) {
+    if (std::isnan(number) || name == "loss") continue;  // which would be another loss in all that is shown by name
+    if (name == "accuracy") {
+      score.accuracy = number;
     } else {
-      score.statistics.emplace_back(names[k], *mean);
+      score.statistics.emplace_back(name, number);
     }
   }
   return score;
@@ -293,11 +329,13 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
   std::shared_ptr<dynamic::Layer> objective;
   if (loss) objective = std::make_shared<dynamic::Layer>(dynamic::Layer::from_config(dynamic::Backend{}, *loss));
+  bool const has_own = !network.executable().sums(dynamic::Mode::inference).empty();
   return {
       .predict =
-          [&network, arrays = InputArrays{network_inputs(network, !loss)}](Values samples, Values wanted) mutable {
+          [&network, has_own, arrays = InputArrays{network_inputs(network, inputs_for(loss))}](Values samples,
+                                                                                               Values wanted) mutable {
             auto const inputs = arrays.of(samples, wanted);
-            if (network.executable().has_losses()) {
+            if (has_own) {
               network.reset_statistics();
               return network.executable().evaluate(inputs)[0];
             }
@@ -313,9 +351,10 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
       .own_loss = [&network]() -> std::optional<double> {
         return network.executable().has_losses() ? std::optional{own_loss(network)} : std::nullopt;
       },
+      .sums = [&network] { return network.executable().sums(dynamic::Mode::inference); },
       .statistics =
-          [&network] {
-            NamedValues all = network.statistics();
+          [&network](std::span<double const> sums) {
+            NamedValues all = network.executable().statistics_of(sums);
             std::erase_if(all, [&](auto const& one) { return !has_statistic(network.config(), one.first); });
             return all;
           }};
@@ -324,7 +363,7 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch, bool one_hot) {
   Evaluated judged = evaluated(network, loss);
   Shape const output = network.output_shape(), targets = source.target_shape();
-  judged.classes = one_hot && targets.size() == output.size() ? one_line(output) : classes_of(loss, output, targets);
+  judged.classes = one_hot && targets.size() == output.size() ? one_line(output) : classes_of(network, loss, targets);
   return evaluate(judged, source, batch);
 }
 

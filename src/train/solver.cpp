@@ -12,14 +12,17 @@ namespace {
 class DynamicSolver final : public AnySolver {
  public:
   explicit DynamicSolver(dynamic::Solver& solver)
-      : solver_(solver), inputs_(network_inputs(solver.network(), !solver.config().objective)), arrays_(inputs_) {}
+      : solver_(solver),
+        inputs_(network_inputs(solver.network(), inputs_for(solver.config().objective))),
+        arrays_(inputs_) {}
 
   double train(Values samples, Values targets) override { return static_cast<double>(step(solver_, samples, targets)); }
   Values output() const override { return solver_.network().executable().output(); }
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
   std::optional<double> own_loss() override { return judge().own_loss(); }
-  NamedValues statistics() override { return judge().statistics(); }
+  std::vector<double> sums() override { return judge().sums(); }
+  NamedValues statistics(std::span<double const> sums) override { return judge().statistics(sums); }
   std::vector<NetworkInput> const& inputs() const override { return inputs_; }
   Shape output_shape() const override { return solver_.network().output_shape(); }
   Description description() const override {
@@ -29,8 +32,7 @@ class DynamicSolver final : public AnySolver {
   Index microbatch() const override { return std::as_const(solver_).options().microbatch; }
   void distribute_over(Communicator* communicator) override { solver_.distribute_over(communicator); }
   bool has_labels(Shape const& targets) const override {
-    bool const takes_targets = solver_.config().objective || std::ranges::any_of(inputs_, &NetworkInput::of_targets);
-    return takes_targets && train::has_labels(solver_.config().objective, output_shape(), targets);
+    return train::has_labels(solver_.network(), solver_.config().objective, targets);
   }
 
   std::uint64_t iteration() const override { return solver_.iteration(); }

@@ -278,7 +278,8 @@ Score Trainer::judge(data::Source const& source, std::function<void(data::Batche
         {.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
          .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
          .own_loss = [&] { return solver_->own_loss(); },
-         .statistics = [&] { return solver_->statistics(); },
+         .sums = [&] { return solver_->sums(); },
+         .statistics = [&](std::span<double const> sums) { return solver_->statistics(sums); },
          .classes = has_classes(transformed->target_shape()) ? std::optional{one_line(solver_->output_shape())}
                                                              : std::nullopt},
         *transformed, options_.batch, each, ranks);

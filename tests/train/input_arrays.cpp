@@ -145,12 +145,12 @@ TEST_CASE("the arrays of a sample stay together in parts of the data and in ever
 }
 
 TEST_CASE("inputs on which nothing but losses and statistics depends are the targets'") {
-  auto const of = [](auto layers, bool takes_targets) {
+  auto const of = [](auto layers, InputsFor purpose) {
     dynamic::SequentialConfig net;
     net.add_input("a", {2}).add_input("b", {2}).add_input("c", {1});
     layers(net);
     std::string marks;
-    for (NetworkInput const& input : network_inputs(dynamic::LayerConfig{"net", net}, takes_targets))
+    for (NetworkInput const& input : network_inputs(dynamic::LayerConfig{"net", net}, purpose))
       marks += input.name + (input.of_targets ? "* " : " ");
     return marks;
   };
@@ -166,22 +166,22 @@ TEST_CASE("inputs on which nothing but losses and statistics depends are the tar
             [&](auto& net) {
               add(net), dense(net), net.add_layer(layer("l", MeanSquaredError{}, {"out", "c"}));
             },
-            false) == "a b c* ");
+            InputsFor::loss_beside) == "a b c* ");
   // Whatever is done to it before, and also if it is not read.
   CHECK(of(
             [&](auto& net) {
               net.add_layer(layer("twice", Power{.scale = 2}, {"c"}, {"seen"})), add(net), dense(net);
               net.add_layer(layer("l", MeanSquaredError{}, {"out", "seen"}));
             },
-            false) == "a b c* ");
-  CHECK(of([&](auto& net) { add(net), dense(net); }, false) == "a b c* ");
+            InputsFor::loss_beside) == "a b c* ");
+  CHECK(of([&](auto& net) { add(net), dense(net); }, InputsFor::loss_beside) == "a b c* ");
   // An input that is compared and read is a sample's, unless the losses have no other targets.
   auto const both = [&](auto& net) {
     add(net), dense(net), net.add_layer(layer("l", MeanSquaredError{}, {"out", "c"}));
     net.add_layer(layer("again", Add{}, {"out", "c"}, {"twice"}));
   };
-  CHECK(of(both, false) == "a b c ");
-  CHECK(of(both, true) == "a b c* ");
+  CHECK(of(both, InputsFor::loss_beside) == "a b c ");
+  CHECK(of(both, InputsFor::own_losses) == "a b c* ");
   // What a loss compares is a sample's, even if no output depends on it.
   CHECK(of(
             [&](auto& net) {
@@ -189,13 +189,13 @@ TEST_CASE("inputs on which nothing but losses and statistics depends are the tar
               net.add_layer(layer("l", MeanSquaredError{}, {"guess", "c"}));
               net.add_layer(layer("fc", Linear{1}, {"a"}));
             },
-            false) == "a b c* ");
+            InputsFor::loss_beside) == "a b c* ");
   // Without losses, no input of an output is for targets.
   CHECK(of(
             [&](auto& net) {
               add(net), dense(net), net.add_layer(layer("again", Add{}, {"out", "c"}));
             },
-            true) == "a b c ");
+            InputsFor::own_losses) == "a b c ");
 }
 
 TEST_CASE("arrays that a network does not take are refused with their names and shapes") {

@@ -132,9 +132,14 @@ class Adapted final : public Executable, private Training {
     kept_ = passed_back_ = false;
     return outputs();
   }
-  std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
+  std::vector<double> sums(Mode mode) const override {
+    std::vector<double> all(static_cast<std::size_t>(Net::Graph::sums));
+    accumulator(*this, mode).read_sums(all.data());
+    return all;
+  }
+  std::vector<std::pair<std::string, double>> statistics_of(std::span<double const> sums) const override {
     std::vector<std::pair<std::string, double>> all;
-    accumulator(*this, mode).for_each([&](std::string_view name, double value) { all.emplace_back(name, value); });
+    Metrics::for_each(sums.data(), [&](std::string_view name, double value) { all.emplace_back(name, value); });
     return all;
   }
   void reset_statistics(Mode mode) override { accumulator(*this, mode).reset(); }

@@ -128,7 +128,10 @@ class Executable {
   virtual std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) = 0;
   /// Each statistic of the network and the mean of each of its losses, with its name: over the samples since the last
   /// reset that were in training steps or, with Mode::inference, in evaluate. They are NaN before the first sample.
-  virtual std::vector<std::pair<std::string, double>> statistics(Mode mode) const = 0;
+  std::vector<std::pair<std::string, double>> statistics(Mode mode) const { return statistics_of(sums(mode)); }
+  /// The sums from which they are made. Those of several passes may be added up.
+  virtual std::vector<double> sums(Mode mode) const = 0;
+  virtual std::vector<std::pair<std::string, double>> statistics_of(std::span<double const> sums) const = 0;
   virtual void reset_statistics(Mode mode) = 0;
   virtual bool has_losses() const = 0;  // whether the network itself has losses
   virtual std::vector<std::pair<std::string, float>> const& losses() const = 0;

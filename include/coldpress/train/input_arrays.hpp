@@ -17,14 +17,17 @@ struct NetworkInput {
   Shape shape;
   bool of_targets = false;
 };
-/// The inputs of a network in their order. One is the targets' if no output depends on it, and nothing that a loss or a
-/// statistic compares with targets; the first one never is. `takes_targets` says that no loss beside the network takes
-/// targets: if it has losses of its own, but no such input, the last of several is the targets'.
-std::vector<NetworkInput> network_inputs(Description const& network, bool takes_targets);
-std::vector<NetworkInput> network_inputs(dynamic::Layer const& network, bool takes_targets);
+/// What a network needs its inputs for: its outputs alone; or also its losses and statistics, where a loss beside it
+/// takes the targets, or none does.
+enum class InputsFor { outputs, loss_beside, own_losses };
+/// The inputs of a network in their order. One is the targets' if no output depends on it, nor what a loss or a
+/// statistic compares with targets, where these are needed; the first one never is. For own_losses, if the network has
+/// losses but no such input, the last of several is the targets'.
+std::vector<NetworkInput> network_inputs(Description const& network, InputsFor purpose);
+std::vector<NetworkInput> network_inputs(dynamic::Layer const& network, InputsFor purpose);
 /// The same for a config that states several inputs; empty for one that does not. Throws what Layer::from_config
 /// throws.
-std::vector<NetworkInput> network_inputs(dynamic::LayerConfig const& network, bool takes_targets);
+std::vector<NetworkInput> network_inputs(dynamic::LayerConfig const& network, InputsFor purpose);
 
 /// The inputs that belong to samples or, if `of_targets`, to targets.
 std::vector<NetworkInput> inputs_of(std::vector<NetworkInput> const& inputs, bool of_targets);

@@ -19,8 +19,7 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 struct Score {
   /// A statistic in the network that is called accuracy is the accuracy.
   std::optional<double> loss, accuracy;
-  /// The other statistics in the network, in its order. Each is the mean of its values for minibatches, which count by
-  /// their samples.
+  /// The other statistics in the network, in its order, each over all samples.
   NamedValues statistics = {};
 };
 /// For example "loss 0.1234  accuracy 0.9512  top 0.9931".
@@ -28,6 +27,8 @@ std::string to_string(Score const& score);
 
 /// A loss, or, as in Juice, a container of the output and the targets that ends in one.
 using Objective = std::optional<dynamic::LayerConfig>;
+/// What a network that is trained or judged with this loss needs its inputs for.
+inline InputsFor inputs_for(Objective const& loss) { return loss ? InputsFor::loss_beside : InputsFor::own_losses; }
 
 /// The axis of the classes of an output, if the targets have the extents of its other axes, so that there is a label at
 /// each position: {steps, 1} or {steps} for an output {steps, classes}, {1, h, w} or {h, w} for {classes, h, w}. Where
@@ -51,11 +52,24 @@ bool takes_labels(dynamic::LayerConfig const& loss);
 /// Whether the loss takes the logarithms of probabilities and the network ends in a Softmax, which computes the
 /// probabilities themselves: such a run learns, but it is not the cross entropy that falls.
 bool lacks_logarithm(dynamic::LayerConfig const& network, Objective const& loss);
-/// Whether the targets are class numbers, one for each sample.
-bool has_labels(Objective const& loss, Shape output, Shape targets);
+/// What a part of a network means for an accuracy of the network's output: a softmax does not change which value is the
+/// largest.
+enum class PartKind { other, loss_of_labels, softmax };
+template <class L>
+inline constexpr PartKind part_kind =
+    Loss<L>&& Labelled<L> ? PartKind::loss_of_labels
+    : std::is_same_v<L, Softmax> || std::is_same_v<L, LogSoftmax> || std::is_same_v<L, SoftmaxOver> ? PartKind::softmax
+                                                                                                    : PartKind::other;
+/// Whether a loss in the network compares the first output, but for a softmax, with class numbers from the targets.
+/// `parts` has the kind of each node.
+bool judges_output(Description const& network, std::vector<NetworkInput> const& inputs,
+                   std::vector<PartKind> const& parts);
+/// Whether the targets are classes of the network's first output, one for each sample: by the loss, or the losses of
+/// the network, or, if there are none, because each sample has one target and several values.
+bool has_labels(dynamic::Layer const& network, Objective const& loss, Shape targets);
 /// The lines of an output along its classes, if the targets are class numbers: one line, which is the whole output, for
 /// a label of each sample, and otherwise as many as there are labels.
-std::optional<Along> classes_of(Objective const& loss, Shape output, Shape targets);
+std::optional<Along> classes_of(dynamic::Layer const& network, Objective const& loss, Shape targets);
 /// The output as the only line of classes.
 constexpr Along one_line(Shape const& output) { return {1, output.size(), 1}; }
 
@@ -82,11 +96,12 @@ struct Evaluated {
   std::function<Values(Values samples, Values targets)> predict;
   std::function<std::optional<double>(Values outputs, Values targets)> loss;
   std::function<std::optional<double>()> own_loss = {};  // nothing here: the network has none of its own
-  std::function<NamedValues()> statistics = {};          // of the network, for the last samples; NaN before the first
+  std::function<std::vector<double>()> sums = {};        // of the network's losses and statistics, for the last samples
+  std::function<NamedValues(std::span<double const> sums)> statistics = {};  // which sums give; NaN without a sample
   std::optional<Along> classes = {};  // the lines of an output along its classes, if targets are classes: an accuracy
 };
-/// The network is borrowed. If it has losses of its own, the statistics of its evaluate are then those of the last
-/// minibatch. The caller sets `classes`.
+/// The network is borrowed. If it has losses or statistics of its own, its evaluate has then seen the last minibatch
+/// alone. The caller sets `classes`.
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
 /// The means over all samples. `each` is called for each minibatch with its outputs and targets. With ranks, which must
 /// all call this, each rank reads and judges a share of the minibatches, for which alone it calls `each`, and all get

@@ -28,8 +28,10 @@ class AnySolver {
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
   /// The sum of the network's own mean losses over the samples of the last predict; nothing if it has none.
   virtual std::optional<double> own_loss() = 0;
-  /// The network's own statistics over the samples of the last predict; NaN before the first.
-  virtual NamedValues statistics() = 0;
+  /// The sums of the network's own losses and statistics over the samples of the last predict, and what the sums of one
+  /// or several minibatches give: the statistics, NaN without a sample.
+  virtual std::vector<double> sums() = 0;
+  virtual NamedValues statistics(std::span<double const> sums) = 0;
   /// The inputs, each of which belongs to samples or to targets.
   virtual std::vector<NetworkInput> const& inputs() const = 0;
   virtual Shape output_shape() const = 0;
@@ -104,13 +106,15 @@ template <class S>
 class TypedSolver final : public AnySolver {
   using Net = std::remove_cvref_t<decltype(std::declval<S&>().network())>;
   using L = std::remove_cvref_t<decltype(S::objective)>;
-  static constexpr bool has_objective = Loss<L>, has_own = Net::Graph::has_losses;
+  static constexpr bool has_objective = Loss<L>, has_own = Net::Graph::sums > 0;  // losses or statistics
   static_assert(std::is_same_v<typename Net::T, float>, "Trainer: the network must compute in float");
   static_assert(std::is_empty_v<typename Net::Transfer>, "Trainer: takes network types in the host's memory");
 
  public:
   explicit TypedSolver(S& solver)
-      : solver_(solver), inputs_(network_inputs(description(), !has_objective)), arrays_(inputs_) {}
+      : solver_(solver),
+        inputs_(network_inputs(description(), has_objective ? InputsFor::loss_beside : InputsFor::own_losses)),
+        arrays_(inputs_) {}
 
   double train(Values samples, Values targets) override {
     auto const x = arrays(samples, targets);
@@ -138,20 +142,20 @@ class TypedSolver final : public AnySolver {
     }
   }
   std::optional<double> own_loss() override {
-    if constexpr (has_own) {
+    if constexpr (Net::Graph::has_losses) {
       double sum = 0;
-      for_each_own<Node::Kind::loss>([&](std::string_view, double value) { sum += value; });
+      for (auto const& [name, value] : own<Node::Kind::loss>(sums())) sum += value;
       return sum;
     } else {
       return {};
     }
   }
-  NamedValues statistics() override {
-    NamedValues all;
-    if constexpr (has_own)
-      for_each_own<Node::Kind::statistic>([&](std::string_view name, double value) { all.emplace_back(name, value); });
+  std::vector<double> sums() override {
+    std::vector<double> all(static_cast<std::size_t>(Net::Graph::sums));
+    if constexpr (has_own) evaluation_.read_sums(all.data());
     return all;
   }
+  NamedValues statistics(std::span<double const> sums) override { return own<Node::Kind::statistic>(sums); }
   std::vector<NetworkInput> const& inputs() const override { return inputs_; }
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
@@ -165,9 +169,7 @@ class TypedSolver final : public AnySolver {
     }
   }
   bool has_labels(Shape const& targets) const override {
-    return targets.size() == 1 &&
-           (has_objective ? Labelled<L>
-                          : Net::output_shape.size() > 1 && std::ranges::any_of(inputs_, &NetworkInput::of_targets));
+    return targets.size() == 1 && (has_objective ? Labelled<L> : judges_output(description(), inputs_, parts()));
   }
 
   std::uint64_t iteration() const override { return solver_.progress().minibatches; }
@@ -213,13 +215,23 @@ class TypedSolver final : public AnySolver {
   void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
 
  private:
-  /// Calls f(name, value) for each loss, or each statistic, of the last evaluation.
+  /// The losses, or the statistics, that these sums give.
   template <Node::Kind kind>
-  void for_each_own(auto f) const {
-    evaluation_.for_each([&](std::string_view name, double value) {
-      for (std::size_t i = 0; i < Net::Graph::nodes.size(); ++i)
-        if (Net::Graph::nodes[i].kind == kind && Net::Graph::names[i].view() == name) f(name, value);
-    });
+  static NamedValues own(std::span<double const> sums) {
+    NamedValues all;
+    if constexpr (has_own) {
+      Net::Evaluation::for_each(sums.data(), [&](std::string_view name, double value) {
+        for (std::size_t i = 0; i < Net::Graph::nodes.size(); ++i)
+          if (Net::Graph::nodes[i].kind == kind && Net::Graph::names[i].view() == name) all.emplace_back(name, value);
+      });
+    }
+    return all;
+  }
+  static std::vector<PartKind> parts() {
+    return []<int... i>(std::integer_sequence<int, i...>) {
+      return std::vector{part_kind<std::remove_cvref_t<decltype(Net::Graph::template layer<i>)>>...};
+    }
+    (std::make_integer_sequence<int, Net::Graph::size>{});
   }
   static Values values_of(auto const& samples) { return samples.values; }
   /// A value for each input of the network, as a tuple.
