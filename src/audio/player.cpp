@@ -85,7 +85,9 @@ void Player::retire(Voice* voice) {
 void Player::set_input_gain(float decibels) { input_gain_.set(factor(decibels)); }
 void Player::set_output_gain(float decibels) { output_gain_.set(factor(decibels)); }
 
-PlayableModel const* Player::model() const {
+PlayableModel const* Player::model() {
+  // What begins at once is taken already here, because what still belongs to `load` may be destroyed at any time.
+  if (!playing_) take_next();
   Voice const* const voice = incoming_ ? incoming_ : voice_;
   return voice ? &voice->model : nullptr;
 }

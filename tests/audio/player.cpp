@@ -55,6 +55,24 @@ TEST_CASE("a model plays from the first sample, the same in blocks of all sizes,
   }
 }
 
+TEST_CASE("a model that is handed over before the first block, or before one after reset, is known at once") {
+  TemporaryFolder folder;
+  auto const a = folder.put("a.nam", amplifier(0.5)), b = folder.put("b.nam", amplifier(0.3));
+  audio::Player player;
+  player.load(a);
+  player.load(b);
+  REQUIRE(player.model());
+  CHECK(player.model()->path() == b);
+  CHECK(player.changes() == 1);
+  played(player, tones(64), {64});
+  CHECK(player.changes() == 1);
+  player.reset();
+  player.load(a);
+  CHECK(player.model()->path() == a);
+  CHECK(player.changes() == 2);
+  CHECK(player.has_retired());
+}
+
 TEST_CASE("a network that was trained on sequences plays from a file of coldpress") {
   TemporaryFolder folder;
   auto const path = folder / "model.juice";

@@ -56,6 +56,16 @@ TEST_CASE("what a model makes of silence is there from the first sample") {
   for (float const value : played(*model, std::vector<float>(2000), {64})) CHECK(value == Approx(0.25).margin(1e-4));
 }
 
+TEST_CASE("a player knows its latency before the first block") {
+  TemporaryFolder folder;
+  auto const file = folder.put("a.nam", amplifier(0.5, 0, for_rate(44100)));
+  auto const model = made(file, {});
+  if (!model) return;
+  audio::Player player;
+  player.load(file);
+  CHECK(player.latency() == model->latency());
+}
+
 TEST_CASE("a player goes from one sample rate to the other") {
   TemporaryFolder folder;
   auto const a = folder.put("a.nam", amplifier(0.5, 0, for_rate(48000))),

@@ -46,11 +46,11 @@ class Player {
   /// Ends a crossfade at once, and lets the next sample be the first one after silence.
   void reset();
 
-  /// The model that plays, or that is about to; null if there is none. It lives until the next `collect` after another
-  /// one has taken its place.
-  PlayableModel const* model() const;
+  /// The model that plays or, before the first block and after `reset`, that is about to; null if there is none. It
+  /// lives until the next `collect` after another one has taken its place.
+  PlayableModel const* model();
   /// How many samples later the sound comes out than in; see PlayableModel::latency.
-  Index latency() const { return model() ? model()->latency() : 0; }
+  Index latency() { return model() ? model()->latency() : 0; }
   /// How many models were taken from `load`: it grows by one when `model` changes.
   Index changes() const { return changes_; }
   /// Whether there is something to `collect`.
