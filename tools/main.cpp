@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <new>
 
+#include <fcntl.h>
+
 namespace {
 
 constexpr char const* version = "coldpress 0.1.0";  // as in CMakeLists.txt; a test compares them
@@ -52,9 +54,17 @@ int run(int argc, char** argv) {
   return succeeded;
 }
 
+/// Opens /dev/null for standard streams that are closed, so that no file gets the descriptor of one and is written over
+/// by what is printed. They still cannot be read or written.
+void reserve_streams() {
+  for (int const stream : {0, 1, 2})
+    if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  reserve_streams();
   try {
     return run(argc, argv);
   } catch (std::bad_alloc const&) {

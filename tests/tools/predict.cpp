@@ -298,5 +298,21 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   CHECK(contains(over.err, "would overwrite"));
 }
 
+TEST_CASE("what is printed does not get into a file where standard streams are closed") {
+  if (!has_command()) return;
+  Case const c;
+  std::string rows;
+  for (int i = 0; i < 2000; ++i) rows += "1,2,3,4,5,6\n";  // more lines than wait to be printed at the end
+  std::string const input = "csv:" + c.folder.put("x.csv", rows) + "?targets=none";
+  output({"predict", "--model", c.model, "--input", input, "--output", c.output});
+  std::string const expected = content(c.output);
+  // All of the table is read before the output is opened, whose folder and temporary file would have 0 and 1.
+  std::string const command = "\"$COLDPRESS_COMMAND\" predict --model '" + c.model + "' --input '" + input +
+                              "' --output '" + c.output + "' --top-k 1 <&- >&- 2>'" + c.folder / "err" + "'";
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
+  CHECK(content(c.folder / "err") == "coldpress: the output cannot be written\n");
+  CHECK(content(c.output) == expected);
+}
+
 }  // namespace
 }  // namespace coldpress::command
