@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <new>
 
@@ -65,6 +66,7 @@ void reserve_streams() {
 
 int main(int argc, char** argv) {
   reserve_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes larger than it may is an error, as a full disk is
   try {
     return run(argc, argv);
   } catch (std::bad_alloc const&) {

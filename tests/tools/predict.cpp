@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include <sys/resource.h>
 
@@ -296,6 +297,37 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   auto const over = run({"predict", "--model", c.model, "--input", "npy:" + c.input, "--output", c.input});
   CHECK(over.code == 2);
   CHECK(contains(over.err, "would overwrite"));
+}
+
+/// As many rows of an array as take a while.
+std::string many_rows(Case const& c, int parts) {
+  std::string const path = c.folder / "many.npy";
+  auto const output = data::open_output(path, {6});
+  for (int i = 0; i < parts; ++i) output->append(std::vector<float>(6 * 4096, 0.5f));
+  output->finish();
+  return path;
+}
+/// How many bytes are in temporary files for the output; nothing if there is none.
+std::optional<std::uintmax_t> bytes_of_temporary(Case const& c) {
+  std::optional<std::uintmax_t> bytes;
+  for (auto const& entry : std::filesystem::directory_iterator{std::filesystem::path{c.output}.parent_path()}) {
+    std::error_code gone;
+    if (!entry.path().filename().string().starts_with(".y.npy.tmp-")) continue;
+    if (auto const size = entry.file_size(gone); !gone) bytes = bytes.value_or(0) + size;
+  }
+  return bytes;
+}
+
+TEST_CASE("an output that is larger than the system lets a file be is a failure with a sentence") {
+  if (!has_command()) return;
+  Case const c;
+  c.folder.put("y.npy", "old");
+  std::string const command = "ulimit -f 16; \"$COLDPRESS_COMMAND\" predict --model '" + c.model + "' --input '" +
+                              many_rows(c, 2) + "' --output '" + c.output + "' 2>'" + c.folder / "err" + "'";
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
+  CHECK(content(c.folder / "err") == "coldpress: " + c.output + ": cannot write: File too large\n");
+  CHECK(content(c.output) == "old");
+  CHECK_FALSE(bytes_of_temporary(c));
 }
 
 TEST_CASE("what is printed does not get into a file where standard streams are closed") {
