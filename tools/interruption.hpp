@@ -1,4 +1,4 @@
-// Ctrl-C and other requests to end a training, which are honoured between two steps.
+// Ctrl-C and other requests to end, which are honoured between two steps of a training or two minibatches.
 #pragma once
 
 #include <csignal>

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "input_arrays.hpp"
+#include "interruption.hpp"
 #include "options.hpp"
 #include "print.hpp"
 #include "writable.hpp"
@@ -123,6 +124,7 @@ void predict(PredictOptions const& options) {
   std::size_t const written = data::takes_several_arrays(options.output) ? shapes.size() : 1;
   if (written < shapes.size())
     show("note: of the outputs " + joined(names) + ", the first is written; .npz and .h5 have room for all");
+  Interruption::listen();
   auto const output = data::open_output(options.output, shapes[0], names[0]);
   std::string shapes_written;
   Index row = 0;
@@ -134,6 +136,7 @@ void predict(PredictOptions const& options) {
     auto const size = static_cast<std::size_t>(shapes[k].size());
     data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
     for (auto const& batch : batches.epoch()) {
+      if (Interruption::asked()) throw Error{"interrupted; nothing was written to " + options.output};
       auto const start = std::chrono::steady_clock::now();
       auto const compute = [&] {
         auto const x = arrays.of(batch.samples, {});

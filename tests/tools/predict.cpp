@@ -318,6 +318,24 @@ std::optional<std::uintmax_t> bytes_of_temporary(Case const& c) {
   return bytes;
 }
 
+TEST_CASE("predict leaves nothing behind when it is asked to end, and the output as it was") {
+  if (!has_command()) return;
+  Case const c;
+  c.folder.put("y.npy", "old");
+  std::string const input = many_rows(c, 512);
+  for (int const number : {SIGINT, SIGTERM, SIGHUP}) {
+    INFO("signal " << number);
+    Running running{{"predict", "--model", c.model, "--input", input, "--output", c.output, "--batch", "1"}};
+    running.until([&] { return bytes_of_temporary(c).value_or(0) > 0; });
+    running.signal(number);
+    auto const result = running.wait();
+    CHECK(result.code == 1);
+    CHECK(result.err == "coldpress: interrupted; nothing was written to " + c.output + "\n");
+    CHECK(content(c.output) == "old");
+    CHECK_FALSE(bytes_of_temporary(c));
+  }
+}
+
 TEST_CASE("an output that is larger than the system lets a file be is a failure with a sentence") {
   if (!has_command()) return;
   Case const c;
