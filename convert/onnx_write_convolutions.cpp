@@ -50,7 +50,13 @@ Name convolution_transpose(LayerWriter& w, ConvolutionTranspose const& layer) {
   pads.insert(pads.end(), pads.begin(), pads.end());
   attributes.push_back({"pads", pads});
   Extents more;
-  for (int a = 0; a + 1 < w.rank(); ++a) more.push_back(layer.output_padding[a]);
+  for (int a = 0; a + 1 < w.rank(); ++a) {
+    Index const padding = layer.output_padding[a], stride = layer.stride[a];
+    if (padding >= stride)  // the specification allows less than the dilation, too, but onnxruntime does not
+      refuse("its output padding of " + std::to_string(padding) + " is not less than its stride of " +
+             std::to_string(stride) + ", and onnxruntime does not run that");
+    more.push_back(padding);
+  }
   attributes.push_back({"output_padding", more});
   return convolved(w, "ConvTranspose", layer.has_bias, attributes);
 }
