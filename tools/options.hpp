@@ -49,7 +49,11 @@ constexpr char const* backend_help =
 struct Computing {
   std::string backend = "cpu";
   dynamic::BackendOptions options = {};
-  dynamic::Backend open() const { return dynamic::Backend{backend, options}; }
+  dynamic::Backend open() const {
+    dynamic::BackendOptions chosen = options;
+    if (backend == "cpu:reference" && chosen.threads == 0) chosen.threads = 1;  // it has no others
+    return dynamic::Backend{backend, chosen};
+  }
 };
 /// `infers` says that the command does not train.
 inline void add_computing(CLI::App& command, Computing& computing, bool infers) {

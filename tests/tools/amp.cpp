@@ -177,6 +177,13 @@ TEST_CASE("all losses train, and none is a mistake") {
   CHECK(contains(none.err, "nothing to learn from"));
 }
 
+TEST_CASE("the reference trains a model with the default number of threads") {
+  if (!has_command()) return;
+  Recording const recording;
+  output(recording.with({"--epochs", "1", "--backend", "cpu:reference"}));
+  CHECK(std::filesystem::exists(recording.save));
+}
+
 TEST_CASE("what makes no pair is said before anything is written") {
   if (!has_command()) return;
   Recording const recording;
