@@ -152,7 +152,7 @@ void add_bench(CLI::App& app) {
       ->needs(batch);
   command->add_option("--seconds", options->seconds, "How long to measure")
       ->type_name(number)
-      ->check(CLI::Range(0.01, 3600.0).description(""))
+      ->check(between(0.01, 3600))
       ->capture_default_str();
   add_computing(*command, options->computing, true);
   command->footer(

@@ -106,7 +106,7 @@ void add_convert(CLI::App& app) {
                     "inference");
   command->add_option("--size", options->chosen->size, "Which network of a .nam file that has several, from 0 to 1")
       ->type_name(number)
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(between(0, 1))
       ->capture_default_str();
   command->add_flag("--channels-last", options->chosen->channels_last,
                     "A model of Keras takes and gives images {height, width, channels}, as there");

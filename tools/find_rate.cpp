@@ -199,9 +199,7 @@ void add_find_rate(CLI::App& app) {
       "find-rate",
       "Suggests a learning rate: trains a copy of a run with a growing rate, and writes nothing but the report");
   add_run(*command, options->run);
-  auto const positive = [] {
-    return CLI::Range(std::numeric_limits<float>::min(), std::numeric_limits<float>::max()).description("");
-  };
+  auto const positive = [] { return between(std::numeric_limits<float>::min(), std::numeric_limits<float>::max()); };
   command->add_option("--from", options->from, "The first rate")
       ->type_name("RATE")
       ->check(positive())

@@ -10,6 +10,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,13 @@ constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAM
 // global objects would allocate before main, where a failure could not be reported.
 inline CLI::Validator at_least_1() { return CLI::Range(Index{1}, most).description(""); }
 inline CLI::Validator some_threads() { return CLI::Range(0, most_threads).description(""); }
+/// CLI::Range alone lets NaN pass.
+inline CLI::Validator between(double least, double most) {
+  return {[range = CLI::Range(least, most)](std::string& text) {
+            return std::isnan(std::strtod(text.c_str(), nullptr)) ? "must be a number, is " + text : range(text);
+          },
+          ""};
+}
 inline CLI::Validator not_negative() {
   return {[](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
 }

@@ -49,7 +49,7 @@ std::array<CLI::Option*, 2> add_streamed(CLI::App& command, StreamedModel& optio
       command
           .add_option("--size", options.size, "Which network of a .nam file with several, from 0 to 1; 1: the greatest")
           ->type_name(number)
-          ->check(CLI::Range(0.0, 1.0).description(""))
+          ->check(between(0, 1))
           ->capture_default_str();
   auto* const block =
       command.add_option("--block", options.block, "Steps computed at once, which do not change the output")

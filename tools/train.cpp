@@ -121,7 +121,7 @@ void add_train(CLI::App& app) {
           "Under mpirun or srun: seconds for which a process waits for another, also while one reads or writes "
           "files, before the run fails")
       ->type_name(number)
-      ->check(CLI::Range(0.1, 1e6).description(""))
+      ->check(between(0.1, 1e6))
       ->capture_default_str()
       ->group(of_computing);
   command->footer(

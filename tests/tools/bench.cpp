@@ -113,6 +113,21 @@ TEST_CASE("bench says when noise is nothing that a network can read") {
   CHECK(output(with_words).ends_with(" samples per second\n"));
 }
 
+TEST_CASE("what is not a number is in no range") {
+  if (!has_command()) return;
+  Case const c;
+  for (std::vector<std::string> const& arguments : std::vector<std::vector<std::string>>{
+           {"bench", "--model", c.model, "--seconds", "nan"},
+           {"stream", "--model", c.model, "--input", "x.npy", "--output", "y.npy", "--size", "nan"},
+           {"convert", c.model, c.folder / "a.juice", "--size", "nan"},
+           {"find-rate", "--config", c.model, "--from", "nan"},
+           {"train", "--config", c.model, "--save", c.folder / "a.juice", "--rank-timeout", "nan"}}) {
+    Result const result = run(arguments);
+    CHECK(result.code == 2);
+    CHECK(contains(result.err, arguments[arguments.size() - 2] + ": must be a number, is nan\n"));
+  }
+}
+
 TEST_CASE("bench refuses a minibatch that no memory holds") {
   if (!has_command()) return;
   Case const c;
