@@ -76,14 +76,16 @@ void ZipOutput::commit() {
     if (far) add(last, member.begin, 8);
   }
   std::uint64_t const size = last.size(), count = members_.size(), short_count = count < 0xffff ? count : 0xffff;
-  last += "PK\6\6";  // the end in 64 bits, its place, and the end that says that there is one
-  add(last, 44, 8), add(last, 45, 2), add(last, 45, 2), add(last, 0, 4), add(last, 0, 4), add(last, count, 8);
-  add(last, count, 8), add(last, size, 8), add(last, position_, 8);
-  last += "PK\6\7";
-  add(last, 0, 4), add(last, position_ + size, 8), add(last, 1, 4);
+  if (count > 0) {     // NumPy expects nothing more of an empty archive than its last end
+    last += "PK\6\6";  // the end in 64 bits, its place, and the end that says that there is one
+    add(last, 44, 8), add(last, 45, 2), add(last, 45, 2), add(last, 0, 4), add(last, 0, 4), add(last, count, 8);
+    add(last, count, 8), add(last, size, 8), add(last, position_, 8);
+    last += "PK\6\7";
+    add(last, 0, 4), add(last, position_ + size, 8), add(last, 1, 4);
+  }
   last += "PK\5\6";
   add(last, 0, 2), add(last, 0, 2), add(last, short_count, 2), add(last, short_count, 2);
-  add(last, size < 0xffffffff ? size : 0xffffffff, 4), add(last, 0xffffffff, 4), add(last, 0, 2);
+  add(last, size < 0xffffffff ? size : 0xffffffff, 4), add(last, count > 0 ? 0xffffffff : 0, 4), add(last, 0, 2);
   file_.write(bytes_of(last));
   file_.commit();
 }

@@ -42,6 +42,16 @@ TEST_CASE("what is written as .npz is read bit for bit, under the names of a map
   CHECK(source->size() == 4);
 }
 
+TEST_CASE("the weights of a network without any are an archive that NumPy opens") {
+  TemporaryFolder const folder;
+  std::string const path = folder / "a.npz";
+  dynamic::SequentialConfig net;
+  net.add_input("x", {2}).add_layer({"relu", ReLU{}});
+  write_npz(path, {.config = {"net", net}});
+  CHECK(content(path) == "PK\5\6" + std::string(18, '\0'));
+  CHECK(contains(refused(content(path)), "has no arrays"));
+}
+
 TEST_CASE("a .npz file that is damaged is a typed error, and what it does not have is said") {
   CHECK(contains(refused("no zip"), "is not a zip file, or is cut short"));
   CHECK(contains(refused("PK\5\6" + std::string(18, '\0')), "has no arrays: none of its members ends in .npy"));
