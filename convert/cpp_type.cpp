@@ -7,7 +7,6 @@
 #include <coldpress/core/counted.hpp>
 #include <coldpress/core/to_string.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
@@ -80,16 +79,8 @@ std::string cpp_type(persist::Model const& model, CppTypeOptions const& options)
 void check_namespace(std::string_view name) { dynamic::check_cpp_namespace(name); }
 
 std::string namespace_of(std::string const& path) {
-  // Functions that headers of C declare. A file may have such a name, a namespace may not.
-  static constexpr std::string_view functions[] = {
-      "abs",   "accept",   "access", "alarm", "bind",     "ceil",   "clock", "close",  "connect", "cos",    "div",
-      "dup",   "erf",      "exit",   "exp",   "fabs",     "floor",  "fork",  "free",   "gamma",   "index",  "j0",
-      "j1",    "jn",       "kill",   "link",  "listen",   "log",    "log10", "log2",   "main",    "nice",   "open",
-      "pause", "pipe",     "pow",    "raise", "rand",     "random", "read",  "remove", "rename",  "round",  "select",
-      "send",  "shutdown", "signal", "sin",   "sleep",    "socket", "sqrt",  "stat",   "sync",    "system", "tan",
-      "tanh",  "time",     "times",  "trunc", "truncate", "wait",   "write", "y0",     "y1",      "yn"};
   std::string const name = dynamic::cpp_name_of(std::filesystem::path{path}.stem().string(), "network");
-  return std::ranges::find(functions, name) == std::end(functions) ? name : name + "_";
+  return dynamic::is_declared_by_c(name) ? name + "_" : name;
 }
 
 }  // namespace coldpress::convert

@@ -29,6 +29,27 @@ constexpr std::array<std::string_view, 92> keywords{
 /// Macros of C and of compilers in lower case, and namespaces that are not the user's.
 constexpr std::array<std::string_view, 12> taken_everywhere{"assert", "coldpress", "errno",  "far",   "i386",   "linux",
                                                             "near",   "std",       "stderr", "stdin", "stdout", "unix"};
+/// What headers of C declare, as far as a file may have such a name.
+constexpr std::array<std::string_view, 169> declared_by_c{
+    "abort",     "abs",      "accept",      "access",    "acct",     "acos",    "acosh",  "alarm",    "asin",
+    "asinh",     "atan",     "atan2",       "atanh",     "basename", "bind",    "brk",    "calloc",   "canonicalize",
+    "cbrt",      "ceil",     "chdir",       "chmod",     "chown",    "chroot",  "clock",  "clone",    "close",
+    "connect",   "copysign", "cos",         "cosh",      "creat",    "crypt",   "ctime",  "daemon",   "daylight",
+    "difftime",  "div",      "drem",        "dup",       "environ",  "erf",     "erfc",   "exit",     "exp",
+    "exp10",     "exp2",     "fabs",        "fdim",      "ffs",      "finite",  "flock",  "floor",    "fma",
+    "fmax",      "fmin",     "fmod",        "fork",      "free",     "frexp",   "gamma",  "getchar",  "getline",
+    "getopt",    "gettext",  "hypot",       "index",     "j0",       "j1",      "jn",     "kill",     "lconv",
+    "ldexp",     "lgamma",   "linger",      "link",      "listen",   "lockf",   "log",    "log10",    "log1p",
+    "log2",      "logb",     "longjmp",     "main",      "malloc",   "mkdir",   "mktime", "mmap",     "modf",
+    "nan",       "nice",     "obstack",     "open",      "optarg",   "pause",   "perror", "pipe",     "poll",
+    "pow",       "printf",   "profil",      "putchar",   "puts",     "raise",   "rand",   "random",   "read",
+    "realloc",   "realpath", "recv",        "remainder", "remove",   "rename",  "revoke", "rewind",   "rindex",
+    "rint",      "rmdir",    "round",       "scalb",     "scanf",    "select",  "send",   "setjmp",   "shutdown",
+    "sigaction", "signal",   "significand", "sin",       "sincos",   "sinh",    "sleep",  "socket",   "splice",
+    "sqrt",      "stat",     "swab",        "symlink",   "sync",     "syscall", "system", "tan",      "tanh",
+    "tee",       "tgamma",   "time",        "times",     "timespec", "timeval", "timex",  "timezone", "tm",
+    "tolower",   "toupper",  "trunc",       "truncate",  "uint",     "ulong",   "umask",  "unlink",   "unshare",
+    "ushort",    "usleep",   "wait",        "write",     "y0",       "y1",      "yn"};
 /// The names that the function of a network uses, and its own.
 constexpr std::array<std::string_view, 10> taken_in_functions{"along",   "apply",   "concat", "graph",  "name",
                                                               "network", "outputs", "shared", "source", "tied"};
@@ -68,6 +89,8 @@ bool is_cpp_name(std::string_view text) {
          std::ranges::all_of(text, [&](char c) { return letter(c) || is_digit(c); }) && !is_in(keywords, text);
 }
 
+bool is_declared_by_c(std::string_view name) { return is_in(declared_by_c, name); }
+
 void check_cpp_namespace(std::string_view name) {
   for (std::string_view rest = name;;) {
     std::string_view const part = rest.substr(0, rest.find("::"));
@@ -76,6 +99,9 @@ void check_cpp_namespace(std::string_view name) {
     if (part == "coldpress" || part == "std")
       throw ConfigError{"the namespace '" + std::string{name} + "' has the part '" + std::string{part} +
                         "', which is taken"};
+    if (rest.size() == name.size() && is_declared_by_c(part))
+      throw ConfigError{"the namespace '" + std::string{name} + "' begins with '" + std::string{part} +
+                        "', which headers of C declare; expected another name, such as '" + std::string{part} + "_'"};
     if (part.size() == rest.size()) return;
     rest.remove_prefix(part.size() + 2);
   }

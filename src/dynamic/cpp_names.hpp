@@ -10,6 +10,9 @@ namespace coldpress::dynamic {
 /// Whether a text is a name in C++: ASCII letters, digits and underscores, no keyword.
 [[nodiscard]] bool is_cpp_name(std::string_view text);
 
+/// Whether headers of C may declare the name outside of namespaces, where a namespace then cannot have it.
+[[nodiscard]] bool is_declared_by_c(std::string_view name);
+
 /// Throws ConfigError unless a user may give a namespace this name, such as amp or my::amp.
 void check_cpp_namespace(std::string_view name);
 

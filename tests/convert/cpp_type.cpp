@@ -157,8 +157,9 @@ TEST_CASE("a network without layers, a wrong namespace and a missing input are r
   dynamic::SequentialConfig none;
   none.add_input("x", {2});
   CHECK_THROWS_AS(convert::cpp_type(with(none)), ConfigError);
-  for (char const* const name : {"", "1amp", "my amp", "class", "std", "my::coldpress"})
+  for (char const* const name : {"", "1amp", "my amp", "class", "std", "my::coldpress", "printf", "clone::net"})
     CHECK_THROWS_AS(convert::cpp_type(of(ReLU{}), {.name_space = name}), ConfigError);
+  CHECK(has(convert::cpp_type(of(ReLU{}), {.name_space = "my::printf"}), "namespace my::printf {"));
   dynamic::SequentialConfig open;
   open.add_layer({"fc", Linear{}});
   CHECK_THROWS_AS(convert::cpp_type(with(open)), ConfigError);
@@ -172,6 +173,8 @@ TEST_CASE("a namespace is named after a file") {
   CHECK(convert::namespace_of("std.hpp") == "std_");
   CHECK(convert::namespace_of("main.hpp") == "main_");
   CHECK(convert::namespace_of("nets/Gamma.hpp") == "gamma_");
+  for (std::string const name : {"clone", "printf", "abort", "remainder", "hypot", "daemon", "timezone"})
+    CHECK(convert::namespace_of(name + ".hpp") == name + "_");
   CHECK(convert::namespace_of("network.hpp") == "network");
   CHECK(convert::namespace_of("\xc3\xbc.hpp") == "network");
 }
