@@ -70,7 +70,7 @@ About about_config(data::Transforms transforms) {
 Held::Held(dynamic::Layer layer, About about)
     : what_(std::move(layer)),
       about_(std::move(about)),
-      inputs_(train::network_inputs(std::get<dynamic::Layer>(what_), false)) {
+      inputs_(train::network_inputs(std::get<dynamic::Layer>(what_), train::InputsFor::loss_beside)) {
   for (std::size_t i = 0; inputs_.size() > 1 && i < about_.transforms.size(); ++i) {
     if (std::holds_alternative<data::OneHot>(about_.transforms[i])) continue;
     UnsupportedError error{"is for networks with one input, and this one has " + std::to_string(inputs_.size())};

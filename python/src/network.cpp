@@ -41,7 +41,10 @@ nb::object pass(Network const& network, nb::args const& inputs, F f) {
   std::vector<Input> arrays;
   for (nb::handle const input : inputs) arrays.push_back(numbers_of(input));
   Made made = network->use([&](dynamic::Layer& layer) {
-    Given const given{network->inputs(), arrays, data::of_samples(network->about().transforms)};
+    auto const& all = network->inputs();  // of which the outputs may need fewer than the losses do
+    bool const fewer = arrays.size() < train::inputs_of(all, false).size();
+    Given const given{fewer ? train::network_inputs(layer, train::InputsFor::outputs) : all, arrays,
+                      data::of_samples(network->about().transforms)};
     layer.send_weights();
     Made outputs;
     auto const sizes = layer.output_shapes();

@@ -40,7 +40,8 @@ float train(Solver const& solver, nb::handle x, nb::handle wanted) {
     if (!has_own_losses && !targets) refuse("the loss of the config needs targets: train_minibatch(x, targets)");
     if (has_own_losses && targets && arrays.size() == network.inputs().size())
       refuse("the network has its own losses, so it takes targets as inputs, or none: train_minibatch(x)");
-    auto const inputs = has_own_losses && targets ? train::network_inputs(s.network(), true) : network.inputs();
+    auto const inputs =
+        has_own_losses && targets ? train::network_inputs(s.network(), train::InputsFor::own_losses) : network.inputs();
     Given const given{inputs, arrays, network.about().transforms, targets ? &*targets : nullptr};
     if (has_own_losses && !targets && arrays.size() < inputs.size())
       refuse("the losses of the network need targets: train_minibatch(x, targets)");

@@ -24,49 +24,45 @@ LayerConfig const& last_layer(LayerConfig const& config) {
   return container && !container->layers.empty() ? last_layer(container->layers.back()) : config;
 }
 
-/// Whether a network has a layer of this name, which may be made of its type, whose type is of this kind.
-template <template <class> class Kind>
-bool has_layer(LayerConfig const& config, std::string const& name) {
+/// Whether f(type) holds for a layer of this name, which may be made of its type.
+template <class F>
+bool any_layer(LayerConfig const& config, std::string const& name, F f) {
   if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
-    return std::ranges::any_of(container->layers,
-                               [&](LayerConfig const& layer) { return has_layer<Kind>(layer, name); });
+    return std::ranges::any_of(container->layers, [&](LayerConfig const& layer) { return any_layer(layer, name, f); });
   }
   auto const named = [&](auto const& type) {
-    if constexpr (Kind<std::remove_cvref_t<decltype(type)>>::value) {
-      return config.name.empty() ? name.starts_with(type.name) : name == config.name;
+    if constexpr (requires { type.name; }) {
+      return (config.name.empty() ? name.starts_with(type.name) : name == config.name) && f(type);
     } else {
-      return false;
+      return false;  // a type of the user's own is none that is asked for
     }
   };
   return std::visit(named, config.layer_type);
 }
-template <class L>
-struct IsLoss : std::bool_constant<Loss<L>> {};
-template <class L>
-struct IsStatistic : std::bool_constant<Statistic<L>> {};
-template <class L>
-struct IsLossOfLabels : std::bool_constant<part_kind<L> == PartKind::loss_of_labels> {};
-template <class L>
-struct IsSoftmax : std::bool_constant<part_kind<L> == PartKind::softmax> {};
+constexpr auto is_loss = []<class L>(L const&) { return Loss<L>; };
+constexpr auto is_statistic = []<class L>(L const&) { return Statistic<L>; };
 
-/// The kinds of the nodes of a network, by their names.
-std::vector<PartKind> parts_of(LayerConfig const& network, Description const& description) {
-  std::vector<PartKind> parts;
-  for (std::size_t i = 0; i < description.nodes.size(); ++i) {
-    std::string const& name = description.rows[i].name;
-    bool const is_loss = description.nodes[i].kind == Node::Kind::loss;
-    parts.push_back(is_loss && has_layer<IsLossOfLabels>(network, name) ? PartKind::loss_of_labels
-                    : !is_loss && has_layer<IsSoftmax>(network, name)   ? PartKind::softmax
-                                                                        : PartKind::other);
+LabelUse label_use(dynamic::Layer const& network) {
+  if (!network.executable().has_losses() || network.input_shapes().size() == 1) return {};
+  Description const description = dynamic::description(network.config(), network.input_shape());
+  std::vector<Index> classes(description.nodes.size());
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    Node const& node = description.nodes[i];
+    if (node.kind != Node::Kind::loss) continue;
+    Shape const& compared = description.nodes[static_cast<std::size_t>(node.inputs[0])].shape;
+    any_layer(network.config(), description.rows[i].name, [&](auto const& type) {
+      classes[i] = classes_of_loss(type, compared);
+      return classes[i] > 0;
+    });
   }
-  return parts;
+  return label_use(description, network_inputs(description, InputsFor::own_losses), classes);
 }
 
 /// The sum of the mean losses of the network's evaluate.
 double own_loss(dynamic::Layer const& network) {
   double sum = 0;
   for (auto const& [name, value] : network.statistics())
-    if (has_layer<IsLoss>(network.config(), name)) sum += value;
+    if (any_layer(network.config(), name, is_loss)) sum += value;
   return sum;
 }
 
@@ -184,7 +180,7 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
 }
 
 bool has_statistic(LayerConfig const& network, std::string const& name) {
-  return has_layer<IsStatistic>(network, name);
+  return any_layer(network, name, is_statistic);
 }
 
 bool takes_labels(LayerConfig const& loss) {
@@ -198,31 +194,37 @@ bool lacks_logarithm(LayerConfig const& network, Objective const& loss) {
   return objective.layers.empty() && std::holds_alternative<NegativeLogLikelihood>(objective.loss);
 }
 
-bool judges_output(Description const& network, std::vector<NetworkInput> const& inputs,
-                   std::vector<PartKind> const& parts) {
-  auto const before_softmax = [&](int node) {
-    while (parts[static_cast<std::size_t>(node)] == PartKind::softmax)
-      node = network.nodes[static_cast<std::size_t>(node)].inputs[0];
-    return node;
+LabelUse label_use(Description const& network, std::vector<NetworkInput> const& inputs,
+                   std::vector<Index> const& classes) {
+  auto const scores_of = [&](int number) {
+    for (;;) {
+      Node const& node = network.nodes[static_cast<std::size_t>(number)];
+      auto const before = [&]() -> Node const& { return network.nodes[static_cast<std::size_t>(node.inputs[0])]; };
+      bool const reshapes = node.kind == Node::Kind::view && before().shape.size() == node.shape.size();
+      if (!node.normalizes && !reshapes) return number;
+      number = node.inputs[0];
+    }
   };
-  int const output = before_softmax(network.outputs[0]);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i] != PartKind::loss_of_labels) continue;
+  LabelUse use;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
     auto const& compared = network.nodes[i].inputs;
     auto const target = static_cast<std::size_t>(compared[1]);
-    if (before_softmax(compared[0]) == output && target < inputs.size() && inputs[target].of_targets) return true;
+    if (classes[i] == 0 || target >= inputs.size() || !inputs[target].of_targets) continue;
+    use.labels = true;
+    bool const one_line = classes[i] == network.nodes[static_cast<std::size_t>(compared[0])].shape.size();
+    if (one_line && scores_of(compared[0]) == scores_of(network.outputs[0])) use.of_output = true;
   }
-  return false;
+  return use;
+}
+
+bool takes_labels(dynamic::Layer const& network, Objective const& loss) {
+  return loss ? takes_labels(*loss) : label_use(network).labels;
 }
 
 bool has_labels(dynamic::Layer const& network, Objective const& loss, Shape targets) {
   if (targets.size() != 1) return false;
   if (loss) return takes_labels(*loss);
-  if (!network.executable().has_losses()) return network.output_shape().size() > 1;
-  if (network.input_shapes().size() == 1) return false;
-  Description const description = dynamic::description(network.config(), network.input_shape());
-  return judges_output(description, network_inputs(description, InputsFor::own_losses),
-                       parts_of(network.config(), description));
+  return network.executable().has_losses() ? label_use(network).of_output : network.output_shape().size() > 1;
 }
 
 std::optional<Along> classes_of(dynamic::Layer const& network, Objective const& loss, Shape targets) {

@@ -31,6 +31,7 @@ class DynamicSolver final : public AnySolver {
   bool on_host() const override { return solver_.network().executable().device().empty(); }
   Index microbatch() const override { return std::as_const(solver_).options().microbatch; }
   void distribute_over(Communicator* communicator) override { solver_.distribute_over(communicator); }
+  bool takes_labels() const override { return train::takes_labels(solver_.network(), solver_.config().objective); }
   bool has_labels(Shape const& targets) const override {
     return train::has_labels(solver_.network(), solver_.config().objective, targets);
   }

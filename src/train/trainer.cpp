@@ -57,7 +57,7 @@ data::Batches Trainer::prepare(std::unique_ptr<data::SampleStream> stream) {
   if (!transforms.empty()) stream = data::augmented(std::move(stream), transforms, options_.seed);
   bool const mixes = std::ranges::any_of(
       transforms, [](auto const& transform) { return std::holds_alternative<data::Mixup>(transform); });
-  if (mixes && solver_->has_labels(stream->target_shape()))
+  if (mixes && solver_->takes_labels())
     throw ConfigError{
         "mixup mixes targets, but the loss takes labels; put oneHot in front of mixup, and use a loss of "
         "values"};

@@ -141,6 +141,27 @@ def test_inputs_that_are_missing_or_too_many_are_errors(tmp_path):
     assert inside.iteration == 0
 
 
+MASKED = """(
+  network = (name = "network", layerType = (sequential = (
+    inputs = [(name = "x", sampleShape = [2]), (name = "t", sampleShape = [3]), (name = "mask", sampleShape = [3])],
+    layers = [
+      (name = "linear", layerType = (linear = (outputSize = 3)), inputs = ["x"], outputs = ["y"]),
+      (name = "seen", layerType = (multiply = void), inputs = ["y", "mask"], outputs = ["seen"]),
+      (name = "wanted", layerType = (multiply = void), inputs = ["t", "mask"], outputs = ["wanted"]),
+      (name = "loss", layerType = (meanSquaredError = ()), inputs = ["seen", "wanted"])])),
+    outputs = ["y"]),
+  solver = (baseLr = 0.1)
+)"""
+
+
+def test_a_network_predicts_without_the_mask_of_its_loss(tmp_path):
+    masked = solver_of(tmp_path, MASKED)
+    x, t, mask = samples(8, 2), samples(8, 3, seed=1), np.ones((8, 3), np.float32)
+    masked.train_minibatch((x, t, mask))
+    assert masked.network.predict(x).shape == (8, 3)
+    np.testing.assert_array_equal(masked.network.predict(x), masked.network.predict(x, t, mask))
+
+
 def test_frozen_weights_stay(config, mlp):  # noqa: F811
     mlp.freeze("linear1")
     before = mlp.weights

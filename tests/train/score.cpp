@@ -99,13 +99,54 @@ TEST_CASE("a label is a class of the output if a loss in the network says so") {
   check(network(Shape{1}, {fc("fc", 3, "y"), layer("p", Softmax{}, {"y"}, {"p"}), layer("loss", loss, {"y", "t"})},
                 {"p"}),
         {0, 1, 2, 1}, true);
+  // And so does another shape.
+  check(network(Shape{1},
+                {fc("fc", 3, "y"), layer("shape", Reshape{Shape{1, 3}}, {"y"}, {"z"}), layer("loss", loss, {"y", "t"})},
+                {"z"}),
+        {0, 1, 2, 1}, true);
+  // A softmax of each value alone does not.
+  check(network(Shape{1},
+                {fc("fc", 3, "y"), layer("shape", Reshape{Shape{3, 1}}, {"y"}, {"z"}),
+                 layer("p", SoftmaxOver{.axis = 1}, {"z"}, {"p"}), layer("loss", loss, {"y", "t"})},
+                {"p"}),
+        {0, 1, 2, 1}, false);
   // The classes are those of another value, of which there are more.
   check(network(Shape{1}, {fc("code", 4, "code"), fc("fc", 10, "y"), layer("loss", loss, {"y", "t"})}, {"code"}),
         {9, 1, 4, 0}, false);
+  // A label of a sequence is no class of the output.
+  check(network(Shape{1},
+                {fc("fc", 6, "flat"), layer("shape", Reshape{Shape{2, 3}}, {"flat"}, {"y"}),
+                 layer("loss", CTCLoss{.labels = 1}, {"y", "t"})},
+                {"y"}),
+        {1, 2, 1, 2}, false);
   // The targets are values.
   check(network(Shape{1}, {fc("code", 4, "code"), fc("v", 1, "v"), layer("loss", MeanSquaredError{}, {"v", "t"})},
                 {"code", "v"}),
         {-1.5f, 0.25f, 3, 7}, false);
+}
+
+TEST_CASE("mixup is refused where a loss takes labels, whatever it compares with them") {
+  auto const refused = [](dynamic::LayerType const& loss, Index size) {
+    auto const net = layer("net",
+                           dynamic::SequentialConfig{}
+                               .add_input("x", {2})
+                               .add_input("t", {1})
+                               .add_layer(layer("code", Linear{4}, {"x"}, {"code"}))
+                               .add_layer(layer("fc", Linear{size}, {"x"}, {"y"}))
+                               .add_layer(layer("loss", loss, {"y", "t"})),
+                           {}, {"code"});
+    auto solver = dynamic::Solver::from_config(dynamic::Backend{}, {.network = net});
+    data::Dataset const dataset = samples({1}, {0, 1, 2, 1});
+    auto const source = data::borrow(dataset);
+    try {
+      Trainer{solver, *source, {.batch = 2, .transforms = {data::Mixup{}}}};
+    } catch (ConfigError const&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(refused(SoftmaxLoss{}, 10));
+  CHECK_FALSE(refused(MeanSquaredError{}, 1));
 }
 
 TEST_CASE("statistics of a network are computed beside a loss outside of it") {

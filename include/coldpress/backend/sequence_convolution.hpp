@@ -2,7 +2,8 @@
 #pragma once
 
 // The rows of the matrix product are steps, as if each step were a row of a dense layer. They are read where they are,
-// or from a panel with zeros where a tap sees what is before the sequence or after it.
+// or from a panel with zeros where a tap sees what is before the sequence or after it. With few channels, steps are
+// columns instead (step_planes.hpp).
 
 #include <coldpress/backend/blocked_rows.hpp>
 #include <coldpress/backend/convolution_kernels.hpp>

@@ -23,10 +23,10 @@ struct HtmlReportOptions {
 };
 
 /// Writes, whenever it is called and at the end, one HTML file that needs nothing else and asks no network: curves of
-/// all statistics, charts of your own, the layers (parameters, FLOPs, times, norms of weights and of their last change),
-/// the plan of the memory as a drawing, and, of the validation data, the confusion matrix, if the targets are labels,
-/// and the samples with the highest loss, as pictures if their shape is {H, W}, {1, H, W} or {3, H, W}. The file is
-/// replaced atomically.
+/// all statistics, charts of your own, the layers (parameters, FLOPs, times, norms of weights and of their last
+/// change), the plan of the memory as a drawing, and, of the validation data, the confusion matrix, if the targets are
+/// labels, and the samples with the highest loss, as pictures if their shape is {H, W}, {1, H, W} or {3, H, W}. The
+/// file is replaced atomically.
 ///
 /// Each call evaluates the network on the validation data. Throws FileError, when a run begins if this is known by
 /// then, and what Trainer::evaluate throws.

@@ -52,18 +52,26 @@ bool takes_labels(dynamic::LayerConfig const& loss);
 /// Whether the loss takes the logarithms of probabilities and the network ends in a Softmax, which computes the
 /// probabilities themselves: such a run learns, but it is not the cross entropy that falls.
 bool lacks_logarithm(dynamic::LayerConfig const& network, Objective const& loss);
-/// What a part of a network means for an accuracy of the network's output: a softmax does not change which value is the
-/// largest.
-enum class PartKind { other, loss_of_labels, softmax };
+/// How the losses in a network use its targets.
+struct LabelUse {
+  bool labels = false;     // a loss reads class numbers from them
+  bool of_output = false;  // and compares a class of each sample with the first output, but for a softmax or its shape
+};
+/// The number of classes of a loss of class numbers that reads a value of this shape; 0 for any other part of a
+/// network.
 template <class L>
-inline constexpr PartKind part_kind =
-    Loss<L>&& Labelled<L> ? PartKind::loss_of_labels
-    : std::is_same_v<L, Softmax> || std::is_same_v<L, LogSoftmax> || std::is_same_v<L, SoftmaxOver> ? PartKind::softmax
-                                                                                                    : PartKind::other;
-/// Whether a loss in the network compares the first output, but for a softmax, with class numbers from the targets.
-/// `parts` has the kind of each node.
-bool judges_output(Description const& network, std::vector<NetworkInput> const& inputs,
-                   std::vector<PartKind> const& parts);
+constexpr Index classes_of_loss(L const& part, Shape const& compared) {
+  if constexpr (Loss<L> && Labelled<L>) {
+    return part.classes(compared);
+  } else {
+    return 0;
+  }
+}
+/// `classes` has these numbers for the nodes of the network.
+LabelUse label_use(Description const& network, std::vector<NetworkInput> const& inputs,
+                   std::vector<Index> const& classes);
+/// Whether a loss, in the network or outside, takes class numbers from the targets.
+bool takes_labels(dynamic::Layer const& network, Objective const& loss);
 /// Whether the targets are classes of the network's first output, one for each sample: by the loss, or the losses of
 /// the network, or, if there are none, because each sample has one target and several values.
 bool has_labels(dynamic::Layer const& network, Objective const& loss, Shape targets);

@@ -43,7 +43,9 @@ class AnySolver {
   virtual Index microbatch() const = 0;
   /// Divides the parts of each step among the ranks of a communicator, which is borrowed. Throws as the solver does.
   virtual void distribute_over(Communicator* communicator) = 0;
-  /// Whether targets of this shape are class numbers.
+  /// Whether a loss takes class numbers from the targets.
+  virtual bool takes_labels() const = 0;
+  /// Whether targets of this shape are classes of the first output, one for each sample.
   virtual bool has_labels(Shape const& targets) const = 0;
 
   /// The number of steps.
@@ -168,8 +170,9 @@ class TypedSolver final : public AnySolver {
       throw ConfigError{"Trainer: ranks share the parts of a minibatch; set SolverOptions::microbatch"};
     }
   }
+  bool takes_labels() const override { return has_objective ? Labelled<L> : use_of_labels().labels; }
   bool has_labels(Shape const& targets) const override {
-    return targets.size() == 1 && (has_objective ? Labelled<L> : judges_output(description(), inputs_, parts()));
+    return targets.size() == 1 && (has_objective ? Labelled<L> : use_of_labels().of_output);
   }
 
   std::uint64_t iteration() const override { return solver_.progress().minibatches; }
@@ -227,11 +230,16 @@ class TypedSolver final : public AnySolver {
     }
     return all;
   }
-  static std::vector<PartKind> parts() {
-    return []<int... i>(std::integer_sequence<int, i...>) {
-      return std::vector{part_kind<std::remove_cvref_t<decltype(Net::Graph::template layer<i>)>>...};
-    }
+  LabelUse use_of_labels() const {
+    std::vector<Index> classes;
+    auto const add = [&]<int i>(std::integral_constant<int, i>) {
+      constexpr int compared = Net::Graph::nodes[i].inputs[0];
+      Shape const& shape = Net::Graph::nodes[static_cast<std::size_t>(compared < 0 ? i : compared)].shape;
+      classes.push_back(classes_of_loss(Net::Graph::template layer<i>, shape));
+    };
+    [&]<int... i>(std::integer_sequence<int, i...>) { (add(std::integral_constant<int, i>{}), ...); }
     (std::make_integer_sequence<int, Net::Graph::size>{});
+    return label_use(description(), inputs_, classes);
   }
   static Values values_of(auto const& samples) { return samples.values; }
   /// A value for each input of the network, as a tuple.
