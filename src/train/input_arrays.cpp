@@ -72,10 +72,11 @@ std::vector<NetworkInput> network_inputs(Description const& network, InputsFor p
   std::vector<NetworkInput> inputs;
   for (std::size_t k = 0; k < network.nodes.size() && network.nodes[k].kind == Node::Kind::input; ++k)
     inputs.push_back({network.rows[k].name, network.nodes[k].shape, k > 0 && !of_samples[k]});
-  bool const has_targets = std::ranges::any_of(inputs, &NetworkInput::of_targets);
-  bool const has_losses = std::ranges::count(network.nodes, Node::Kind::loss, &Node::kind) > 0;
-  if (purpose == InputsFor::own_losses && has_losses && !has_targets && inputs.size() > 1)
-    inputs.back().of_targets = true;
+  if (purpose != InputsFor::own_losses || std::ranges::any_of(inputs, &NetworkInput::of_targets)) return inputs;
+  int const last = static_cast<int>(inputs.size()) - 1;
+  bool const is_target = std::ranges::any_of(
+      network.nodes, [&](Node const& node) { return node.kind == Node::Kind::loss && node.inputs[1] == last; });
+  if (last > 0 && is_target) inputs.back().of_targets = true;
   return inputs;
 }
 

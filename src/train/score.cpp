@@ -90,7 +90,8 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
   Shape const output = network.output_shape();
   auto const inputs = network_inputs(network, inputs_for(loss));
   auto const targets = inputs_of(inputs, true);
-  if (loss && !targets.empty())
+  bool const has_own = network.executable().has_losses();
+  if (loss && has_own && !targets.empty())
     throw UnsupportedError{"the network takes " + to_string(targets) +
                            " for a loss of its own, and beside it there is the loss '" + loss->name +
                            "', but data have targets for one of them"};
@@ -99,7 +100,6 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
                      ", but the network takes " + to_string(targets)};
   }
   check_arrays(inputs, source);
-  bool const has_own = network.executable().has_losses();
   if (source.target_shape() == Shape{} && (loss || !targets.empty() || !has_own))
     throw ShapeError{"the data have no targets"};
   auto const check_loss = [&](auto const& type, Shape const& compared) {

@@ -134,6 +134,14 @@ class DynamicSolver final : public AnySolver {
 
 }  // namespace
 
+Evaluated evaluated(AnySolver& solver) {
+  return {.predict = [&solver](Values x, Values t) { return solver.predict(x, t); },
+          .loss = [&solver](Values y, Values t) { return solver.loss(y, t); },
+          .own_loss = [&solver] { return solver.own_loss(); },
+          .sums = [&solver] { return solver.sums(); },
+          .statistics = [&solver](std::span<double const> sums) { return solver.statistics(sums); }};
+}
+
 std::unique_ptr<AnySolver> any_solver(dynamic::Solver& solver) { return std::make_unique<DynamicSolver>(solver); }
 
 }  // namespace coldpress::train

@@ -274,15 +274,9 @@ Score Trainer::judge(data::Source const& source, std::function<void(data::Batche
   data::check_classes(source, classes_);
   auto const transformed = data::transformed(source, options_.transforms);
   auto const score_of_solver = [&] {
-    return train::evaluate(
-        {.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
-         .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
-         .own_loss = [&] { return solver_->own_loss(); },
-         .sums = [&] { return solver_->sums(); },
-         .statistics = [&](std::span<double const> sums) { return solver_->statistics(sums); },
-         .classes = has_classes(transformed->target_shape()) ? std::optional{one_line(solver_->output_shape())}
-                                                             : std::nullopt},
-        *transformed, options_.batch, each, ranks);
+    Evaluated judged = evaluated(*solver_);
+    if (has_classes(transformed->target_shape())) judged.classes = one_line(solver_->output_shape());
+    return train::evaluate(judged, *transformed, options_.batch, each, ranks);
   };
   if (average_.empty()) return score_of_solver();
   persist::Model const own = solver_->model();

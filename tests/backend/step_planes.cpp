@@ -23,13 +23,13 @@ bool turns_there_and_back() {
   for (int i = 0; i < n * lanes; ++i) numbers[i] = static_cast<float>(i);
   cpu::Vector v[n];
   for (int i = 0; i < n; ++i) v[i] = cpu::load(numbers + i * lanes);
-  cpu::take_apart(v);
+  cpu::deinterleave(v);
   for (int i = 0; i < n; ++i) cpu::store(planes + i * lanes, v[i]);
   bool right = true;
   for (int t = 0; t < lanes; ++t) {
     for (int c = 0; c < n; ++c) right = right && planes[c * lanes + t] == numbers[t * n + c];
   }
-  cpu::put_together(v);
+  cpu::interleave(v);
   for (int i = 0; i < n; ++i) cpu::store(planes + i * lanes, v[i]);
   for (int i = 0; i < n * lanes; ++i) right = right && planes[i] == numbers[i];
   return right;

@@ -148,7 +148,7 @@ MASKED = """(
       (name = "linear", layerType = (linear = (outputSize = 3)), inputs = ["x"], outputs = ["y"]),
       (name = "seen", layerType = (multiply = void), inputs = ["y", "mask"], outputs = ["seen"]),
       (name = "wanted", layerType = (multiply = void), inputs = ["t", "mask"], outputs = ["wanted"]),
-      (name = "loss", layerType = (meanSquaredError = ()), inputs = ["seen", "wanted"])])),
+      (name = "loss", layerType = (meanSquaredError = void), inputs = ["seen", "wanted"])])),
     outputs = ["y"]),
   solver = (baseLr = 0.1)
 )"""

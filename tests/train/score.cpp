@@ -69,12 +69,7 @@ TEST_CASE("a statistic that leaves out positions is that of all samples, whateve
     REQUIRE(score.statistics.size() == 1);
     CHECK(score.statistics[0].first == "right");
     CHECK(score.statistics[0].second == static_cast<double>(hits) / 12);
-    Evaluated const as_type{.predict = [&](Values x, Values t) { return of_type->predict(x, t); },
-                            .loss = [&](Values y, Values t) { return of_type->loss(y, t); },
-                            .own_loss = [&] { return of_type->own_loss(); },
-                            .sums = [&] { return of_type->sums(); },
-                            .statistics = [&](std::span<double const> sums) { return of_type->statistics(sums); }};
-    Score const typed_score = evaluate(as_type, *source, batch);
+    Score const typed_score = evaluate(evaluated(*of_type), *source, batch);
     REQUIRE(typed_score.statistics.size() == 1);
     if (!first) first = typed_score.statistics[0].second;
     CHECK(typed_score.statistics[0].second == *first);
@@ -159,6 +154,18 @@ TEST_CASE("statistics of a network are computed beside a loss outside of it") {
   CHECK(score.loss);
 }
 
+TEST_CASE("a statistic reads the targets of a loss outside of the network") {
+  auto net = network(Shape{1}, {layer("fc", Linear{3}, {"x"}, {"y"}), layer("right", Accuracy{}, {"y", "t"})}, {"y"});
+  data::Dataset const dataset = samples({1}, {0, 2, 2, 1, 0});
+  auto const source = data::borrow(dataset);
+  Objective const loss = loss_called("softmax_loss", {3});
+  CHECK_NOTHROW(check_fits(net, loss, *source, "samples"));
+  Score const score = evaluate(net, loss, *source, 2);
+  REQUIRE(score.statistics.size() == 1);
+  REQUIRE(score.accuracy);
+  CHECK(score.statistics[0].second == *score.accuracy);
+}
+
 TEST_CASE("a network whose losses read no targets is judged on data without targets") {
   auto net = network({}, {layer("fc", Linear{2}, {"x"}, {"y"}), layer("loss", MeanSquaredError{}, {"y", "x"})}, {"y"});
   data::Dataset dataset{.sample_shape = {2}, .target_shape = {}, .samples = {1, 2, 3, 4, 5, 6}};
@@ -167,6 +174,12 @@ TEST_CASE("a network whose losses read no targets is judged on data without targ
   Score const score = evaluate(net, {}, *source, 2);
   CHECK(score.loss);
   CHECK(!score.accuracy);
+  // With another input that belongs to the samples, too.
+  auto const joined = network(Shape{1},
+                              {layer("both", Concat{}, {"x", "t"}, {"all"}), layer("fc", Linear{2}, {"all"}, {"y"}),
+                               layer("loss", MeanSquaredError{}, {"y", "x"})},
+                              {"y"});
+  CHECK(inputs_of(network_inputs(joined, InputsFor::own_losses), true).empty());
 }
 
 TEST_CASE("for its outputs a network needs no mask that only its loss reads") {

@@ -136,7 +136,7 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   Index const pitch = memory.panel.pitch(), channels = g.group_channels(), w_pitch = Layout::pitch(g.outputs),
               taps = steps_of.filter, depth = taps * channels,
               packed = depth * padded_size(outputs);  // floats of a group's weights
-  bool const packs = memory.panel.packs_filters(x.rows * steps_of.out);
+  bool const packs = depth > 1 && memory.panel.packs_filters(x.rows * steps_of.out);
   float* const of_group = memory.rest + (packs ? g.groups * packed : 0);  // its biases
   for (Index group = 0; packs && group < g.groups; ++group)
     pack_panels(depth, outputs, weight + group * outputs, w_pitch, memory.rest + group * packed);

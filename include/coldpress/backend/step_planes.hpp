@@ -1,9 +1,10 @@
-// Products for sequences of few channels, in which the lanes are steps.
+// Products for sequences with few outputs per step, in which the lanes are steps.
 #pragma once
 
-// Where channels are the lanes, few channels leave most of them empty. So the values of a step, which lie side by side,
-// are taken apart into planes, each with one value of every step, and the results are put together again. Both happen
-// in registers. The order of each sum is the same.
+// Where outputs are the lanes, few of them leave most lanes empty. So the values of a step, which lie side by side, are
+// deinterleaved into planes, each with one value of every step, and the results are interleaved again. Both happen in
+// registers. The order of each sum is the same. (multiply_turned in tile.hpp transposes results alone, for dense
+// layers, whose values lie in planes already.)
 
 #include <coldpress/backend/convolution_parts.hpp>
 #include <coldpress/backend/tile.hpp>
@@ -58,7 +59,7 @@ struct InPlanes {
 
 /// Takes n vectors with the n values of one step after another apart into n planes, one for each value.
 template <int n>
-COLDPRESS_INLINE void take_apart(Vector (&v)[n]) {
+COLDPRESS_INLINE void deinterleave(Vector (&v)[n]) {
   if constexpr (n % 2 == 0) {
     Vector even[n / 2], odd[n / 2];
     COLDPRESS_UNROLL
@@ -66,7 +67,7 @@ COLDPRESS_INLINE void take_apart(Vector (&v)[n]) {
       even[i] = every_second<0>(v[2 * i], v[2 * i + 1]);
       odd[i] = every_second<1>(v[2 * i], v[2 * i + 1]);
     }
-    take_apart(even), take_apart(odd);
+    deinterleave(even), deinterleave(odd);
     COLDPRESS_UNROLL
     for (int i = 0; i < n / 2; ++i) v[2 * i] = even[i], v[2 * i + 1] = odd[i];
   } else if constexpr (n > 1) {
@@ -78,12 +79,12 @@ COLDPRESS_INLINE void take_apart(Vector (&v)[n]) {
 }
 /// The inverse.
 template <int n>
-COLDPRESS_INLINE void put_together(Vector (&v)[n]) {
+COLDPRESS_INLINE void interleave(Vector (&v)[n]) {
   if constexpr (n % 2 == 0) {
     Vector even[n / 2], odd[n / 2];
     COLDPRESS_UNROLL
     for (int i = 0; i < n / 2; ++i) even[i] = v[2 * i], odd[i] = v[2 * i + 1];
-    put_together(even), put_together(odd);
+    interleave(even), interleave(odd);
     COLDPRESS_UNROLL
     for (int i = 0; i < n / 2; ++i) {
       v[2 * i] = interleave<0>(even[i], odd[i]);
@@ -104,7 +105,7 @@ __attribute__((noinline)) void store_planes(float const* from, float* to) {
     Vector v[n];
     COLDPRESS_UNROLL
     for (int i = 0; i < n; ++i) v[i] = load(from + i * lanes);
-    take_apart(v);
+    deinterleave(v);
     COLDPRESS_UNROLL
     for (int i = 0; i < n; ++i) store(to + i * plane_steps, v[i]);
   }
@@ -125,7 +126,7 @@ struct PlaneSums {
       Vector v[h];
       COLDPRESS_UNROLL
       for (int i = 0; i < h; ++i) v[i] = bias ? sum[i][j] + splat(bias[i]) : sum[i][j];
-      put_together(v);
+      interleave(v);
       if (adds) {
         COLDPRESS_UNROLL
         for (int i = 0; i < h; ++i) v[i] += load(to + i * lanes);

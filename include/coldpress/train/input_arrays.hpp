@@ -21,8 +21,8 @@ struct NetworkInput {
 /// takes the targets, or none does.
 enum class InputsFor { outputs, loss_beside, own_losses };
 /// The inputs of a network in their order. One is the targets' if no output depends on it, nor what a loss or a
-/// statistic compares with targets, where these are needed; the first one never is. For own_losses, if the network has
-/// losses but no such input, the last of several is the targets'.
+/// statistic compares with targets, where these are needed; the first one never is. For own_losses, if there is no such
+/// input, the last of several is the targets' where a loss compares with it.
 std::vector<NetworkInput> network_inputs(Description const& network, InputsFor purpose);
 std::vector<NetworkInput> network_inputs(dynamic::Layer const& network, InputsFor purpose);
 /// The same for a config that states several inputs; empty for one that does not. Throws what Layer::from_config

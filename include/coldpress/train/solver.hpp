@@ -257,6 +257,9 @@ class TypedSolver final : public AnySolver {
 };
 }  // namespace detail
 
+/// How the solver's network computes and is judged. The solver is borrowed, and the caller sets `classes`.
+Evaluated evaluated(AnySolver& solver);
+
 /// The solver is borrowed.
 std::unique_ptr<AnySolver> any_solver(dynamic::Solver& solver);
 template <class S>
