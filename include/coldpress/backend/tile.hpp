@@ -97,16 +97,12 @@ __attribute__((noinline)) void tile(Index depth, A const& a, B const& b, Epilogu
     }
     left.next(), right.next();
   };
-  Index k = 0;
-  if constexpr (requires { epilogue.fetch(row, column); }) {
-    for (int i = 0; i < h; ++i) {
-      for (int j = 0; j < w && k < depth; ++j, ++k) epilogue.fetch(row + i, column + j * lanes), add();
-    }
-  }
-  for (; k < depth; ++k) {
-    if constexpr (
-        w > 1 && requires { right.fetch(distance); } && !requires { epilogue.fetch(row, column); })
+  for (Index k = 0; k < depth; ++k) {
+    if constexpr (requires { epilogue.fetch(row, column); }) {
+      if (k < h * w) epilogue.fetch(row + k / w, column + k % w * lanes);
+    } else if constexpr (w > 1 && requires { right.fetch(distance); }) {
       right.fetch(distance);  // after one vector of columns, no other follows
+    }
     add();
   }
   Epilogue const local = epilogue;  // stores cannot change a copy, so pointers and factors stay in registers
