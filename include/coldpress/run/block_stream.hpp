@@ -122,15 +122,17 @@ class BlockStream : public ProgramStream<Program, Backend> {
     }
     state_.reserve(size);
     for (std::size_t v = 0; v < values_.size(); ++v) {
-      if (plan_.windows[v] > 0) values_[v].data = state_.data() + places[v];
+      if (plan_.windows[v] == 0) continue;
+      values_[v].data = state_.data() + places[v];
+      rings_.push_back(values_[v]);
     }
   }
   /// Moves on by a block. The values of the block that are in the last `most` places of a ring are copied to before its
   /// beginning, and those beyond its end to its beginning.
   void advance() {
-    for (Signal<T> const& ring : values_) {
-      Index const size = ring.mask + 1, place = ring.data ? ring.place() : 0, end = place + clock_.steps;
-      if (!ring.data || end <= size - most_) continue;
+    for (Signal<T> const& ring : rings_) {
+      Index const size = ring.mask + 1, place = ring.place(), end = place + clock_.steps;
+      if (end <= size - most_) continue;
       for (Index c = 0; c < ring.features; ++c) {
         T* const row = ring.data + c * ring.pitch;
         std::copy(row + std::max(place, size - most_), row + end, row + std::max(place, size - most_) - size);
@@ -164,6 +166,7 @@ class BlockStream : public ProgramStream<Program, Backend> {
   Index most_;
   StepClock clock_;
   std::vector<Signal<T>> values_;  // those in rings; the others have no data
+  std::vector<Signal<T>> rings_;   // of these
   HeapMemory<T> row_, workspace_, row_values_;
   std::vector<T*> places_;  // of the inputs
   std::array<T*, static_cast<std::size_t>(Program::inputs_capacity)> row_inputs_{};
