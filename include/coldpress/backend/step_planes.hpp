@@ -3,8 +3,8 @@
 
 // Where outputs are the lanes, few of them leave most lanes empty. So the values of a step, which lie side by side, are
 // deinterleaved into planes, each with one value of every step, and the results are interleaved again. Both happen in
-// registers. The order of each sum is the same. (multiply_turned in tile.hpp transposes results alone, for dense
-// layers, whose values lie in planes already.)
+// registers. The order of each sum is the same. (multiply_turned in tile.hpp transposes results alone, for the gradient
+// of a dense layer's weights.)
 
 #include <coldpress/backend/convolution_parts.hpp>
 #include <coldpress/backend/tile.hpp>
@@ -13,7 +13,7 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 /// The largest number of outputs for which planes are worth their transposition, and the steps of each plane.
 inline constexpr Index most_planes = has_fma ? lanes / 2 : 0, plane_steps = Panel::most_steps;
-/// Those of some numbers of channels that are few enough.
+/// Those of some numbers of outputs that are few enough.
 constexpr Sizes few_of(Sizes const& sizes) {
   Sizes few = sizes.unknown() && most_planes > 0 ? sizes : Sizes{};
   for (int i = 0; i < sizes.count && !sizes.unknown(); ++i) {
