@@ -41,7 +41,7 @@ Objective found_loss(dynamic::Layer const& network, data::Source const& source) 
 }
 
 void eval(EvalOptions const& options) {
-  InputsFor const purpose = options.loss.empty() ? InputsFor::own_losses : InputsFor::loss_beside;
+  InputsFor const purpose = inputs_for(!options.loss.empty());
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = convert::read_network(options.model, {options.cuda_filters}).model;
   auto const raw = data::open_source(data_for(options.data, model.config, purpose, options.model), options.reading);

@@ -177,7 +177,7 @@ void find_rate(FindRateOptions const& options) {
                       run.batch};
   order.seek({run.epoch, static_cast<Index>(run.position)});
   data::Prefetcher batches{std::move(order), 4};
-  train::InputArrays arrays{train::network_inputs(solver.network(), train::inputs_for(run.loss))};
+  train::InputArrays arrays{train::network_inputs(solver.network(), train::inputs_for(run.loss.has_value()))};
   RangeTest test{options};
   while (!test.done()) {
     try {

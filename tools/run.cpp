@@ -151,7 +151,7 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
-  run.data = data_for(run.data, run.model.config, train::inputs_for(run.loss), file_of(options));
+  run.data = data_for(run.data, run.model.config, train::inputs_for(run.loss.has_value()), file_of(options));
   if (!options.resume.empty()) {
     if (training) run.solver.shard_optimizer = training->solver.shard_optimizer;  // not part of what is resumed
     auto const check = [&] {
@@ -212,10 +212,12 @@ dynamic::Solver make_solver(RunOptions const& options, Computing const& computin
         if (!options.resume.empty()) return persist::solver_of(backend, run);
         persist::Training const fresh{
             .network = run.model.config, .loss = run.loss, .solver = run.solver, .seed = run.seed};
-        return persist::solver_of(backend, fresh, input_for(run.model.config, samples, train::inputs_for(run.loss)));
+        return persist::solver_of(backend, fresh,
+                                  input_for(run.model.config, samples, train::inputs_for(run.loss.has_value())));
       },
       [&](Error& error) { error.in_file(file_of(options)); });
-  if (!options.weights.empty()) begin_with(options.weights, solver.mut_network(), samples, train::inputs_for(run.loss));
+  if (!options.weights.empty())
+    begin_with(options.weights, solver.mut_network(), samples, train::inputs_for(run.loss.has_value()));
   return solver;
 }
 

@@ -29,7 +29,8 @@ Data open_all(TrainOptions const& options, Checkpoint& run) {
   Data data{open_data(run, options.reading)};
   if (options.test.empty()) return data;
   data.test = data::open_source(
-      data_for(options.test, run.model.config, train::inputs_for(run.loss), file_of(options.run)), options.reading);
+      data_for(options.test, run.model.config, train::inputs_for(run.loss.has_value()), file_of(options.run)),
+      options.reading);
   show_skipped(*data.test);
   data.tested = with_context(
       [&] {

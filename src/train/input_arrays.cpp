@@ -11,19 +11,20 @@
 namespace coldpress::train {
 namespace {
 
-/// For each node, whether an output depends on it or, unless only these matter, what a loss or statistic compares with
-/// its targets.
-std::vector<bool> nodes_of_samples(Description const& network, InputsFor purpose) {
-  std::vector<bool> needed(network.nodes.size());
-  for (int const output : network.outputs) needed[static_cast<std::size_t>(output)] = true;
-  for (std::size_t i = network.nodes.size(); i-- > 0;) {  // a node comes after those that it reads
+/// For each node, whether one of those that are marked depends on it.
+std::vector<bool> needed_for(Description const& network, std::vector<bool> marked) {
+  for (std::size_t i = marked.size(); i-- > 0;) {  // a node comes after those that it reads
     Node const& node = network.nodes[i];
-    bool const compares =
-        purpose != InputsFor::outputs && (node.kind == Node::Kind::loss || node.kind == Node::Kind::statistic);
-    int const count = compares ? 1 : needed[i] ? node.input_count() : 0;
-    for (int k = 0; k < count; ++k) needed[static_cast<std::size_t>(node.inputs[k])] = true;
+    for (int k = 0; marked[i] && k < node.input_count(); ++k) marked[static_cast<std::size_t>(node.inputs[k])] = true;
   }
-  return needed;
+  return marked;
+}
+/// Marks value number `which` of those that losses and statistics compare.
+void mark_compared(Description const& network, int which, std::vector<bool>& marked) {
+  for (Node const& node : network.nodes) {
+    bool const compares = node.kind == Node::Kind::loss || node.kind == Node::Kind::statistic;
+    if (compares && which < node.input_count()) marked[static_cast<std::size_t>(node.inputs[which])] = true;
+  }
 }
 
 /// The names of inputs or arrays, with what is shown after each, as in "a {2}, b {3} and c {1}".
@@ -68,15 +69,17 @@ void check_arrays(std::vector<NetworkInput> const& inputs, std::vector<data::Sou
 }  // namespace
 
 std::vector<NetworkInput> network_inputs(Description const& network, InputsFor purpose) {
-  auto const of_samples = nodes_of_samples(network, purpose);
+  std::vector<bool> marked(network.nodes.size());
+  for (int const output : network.outputs) marked[static_cast<std::size_t>(output)] = true;
+  if (purpose != InputsFor::outputs) mark_compared(network, 0, marked);
+  auto const of_samples = needed_for(network, std::move(marked));
   std::vector<NetworkInput> inputs;
   for (std::size_t k = 0; k < network.nodes.size() && network.nodes[k].kind == Node::Kind::input; ++k)
     inputs.push_back({network.rows[k].name, network.nodes[k].shape, k > 0 && !of_samples[k]});
   if (purpose != InputsFor::own_losses || std::ranges::any_of(inputs, &NetworkInput::of_targets)) return inputs;
-  int const last = static_cast<int>(inputs.size()) - 1;
-  bool const is_target = std::ranges::any_of(
-      network.nodes, [&](Node const& node) { return node.kind == Node::Kind::loss && node.inputs[1] == last; });
-  if (last > 0 && is_target) inputs.back().of_targets = true;
+  std::vector<bool> wanted(network.nodes.size());
+  mark_compared(network, 1, wanted);
+  if (inputs.size() > 1) inputs.back().of_targets = needed_for(network, std::move(wanted))[inputs.size() - 1];
   return inputs;
 }
 

@@ -88,7 +88,7 @@ dynamic::SharedTensor tensor(std::span<float const> values, Index samples, Shape
 
 void check(dynamic::Layer const& network, Objective const& loss, data::Source const& source) {
   Shape const output = network.output_shape();
-  auto const inputs = network_inputs(network, inputs_for(loss));
+  auto const inputs = network_inputs(network, inputs_for(loss.has_value()));
   auto const targets = inputs_of(inputs, true);
   bool const has_own = network.executable().has_losses();
   if (loss && has_own && !targets.empty())
@@ -334,8 +334,8 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
   bool const has_own = !network.executable().sums(dynamic::Mode::inference).empty();
   return {
       .predict =
-          [&network, has_own, arrays = InputArrays{network_inputs(network, inputs_for(loss))}](Values samples,
-                                                                                               Values wanted) mutable {
+          [&network, has_own, arrays = InputArrays{network_inputs(network, inputs_for(loss.has_value()))}](
+              Values samples, Values wanted) mutable {
             auto const inputs = arrays.of(samples, wanted);
             if (has_own) {
               network.reset_statistics();

@@ -13,7 +13,7 @@ class DynamicSolver final : public AnySolver {
  public:
   explicit DynamicSolver(dynamic::Solver& solver)
       : solver_(solver),
-        inputs_(network_inputs(solver.network(), inputs_for(solver.config().objective))),
+        inputs_(network_inputs(solver.network(), inputs_for(solver.config().objective.has_value()))),
         arrays_(inputs_) {}
 
   double train(Values samples, Values targets) override { return static_cast<double>(step(solver_, samples, targets)); }

@@ -182,6 +182,18 @@ TEST_CASE("inputs on which nothing but losses and statistics depends are the tar
   };
   CHECK(of(both, InputsFor::loss_beside) == "a b c ");
   CHECK(of(both, InputsFor::own_losses) == "a b c* ");
+  auto const shifted = [&](auto& net) {
+    net.add_layer(layer("later", Power{.shift = 1}, {"c"}, {"seen"}));
+    add(net), dense(net), net.add_layer(layer("l", MeanSquaredError{}, {"out", "seen"}));
+    net.add_layer(layer("again", Add{}, {"out", "c"}, {"twice"}));
+  };
+  CHECK(of(shifted, InputsFor::own_losses) == "a b c* ");
+  auto const compares_samples = [&](auto& net) {
+    add(net), net.add_layer(layer("l", MeanSquaredError{}, {"sum", "b"}));
+    net.add_layer(layer("fc", Linear{1}, {"sum"}, {"out"})),
+        net.add_layer(layer("again", Add{}, {"out", "c"}, {"twice"}));
+  };
+  CHECK(of(compares_samples, InputsFor::own_losses) == "a b c ");
   // What a loss compares is a sample's, even if no output depends on it.
   CHECK(of(
             [&](auto& net) {

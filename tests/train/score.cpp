@@ -1,4 +1,4 @@
-// How networks with losses and statistics of their own are judged.
+// Judging networks that have losses and statistics of their own.
 #include <coldpress/coldpress.hpp>
 #include <coldpress/train.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // The rows of the matrix product are steps, as if each step were a row of a dense layer. They are read where they are,
-// or from a panel with zeros where a tap sees what is before the sequence or after it. With few channels, steps are
+// or from a panel with zeros where a tap sees what is before the sequence or after it. With few outputs, steps are
 // columns instead (step_planes.hpp).
 
 #include <coldpress/backend/blocked_rows.hpp>

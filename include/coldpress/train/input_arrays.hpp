@@ -20,9 +20,13 @@ struct NetworkInput {
 /// What a network needs its inputs for: its outputs alone; or also its losses and statistics, where a loss beside it
 /// takes the targets, or none does.
 enum class InputsFor { outputs, loss_beside, own_losses };
+/// The purpose in training and evaluation.
+constexpr InputsFor inputs_for(bool has_loss_beside) {
+  return has_loss_beside ? InputsFor::loss_beside : InputsFor::own_losses;
+}
 /// The inputs of a network in their order. One is the targets' if no output depends on it, nor what a loss or a
 /// statistic compares with targets, where these are needed; the first one never is. For own_losses, if there is no such
-/// input, the last of several is the targets' where a loss compares with it.
+/// input, the last of several is the targets' where what a loss or a statistic compares with depends on it.
 std::vector<NetworkInput> network_inputs(Description const& network, InputsFor purpose);
 std::vector<NetworkInput> network_inputs(dynamic::Layer const& network, InputsFor purpose);
 /// The same for a config that states several inputs; empty for one that does not. Throws what Layer::from_config

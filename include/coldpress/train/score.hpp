@@ -27,8 +27,6 @@ std::string to_string(Score const& score);
 
 /// A loss, or, as in Juice, a container of the output and the targets that ends in one.
 using Objective = std::optional<dynamic::LayerConfig>;
-/// What a network that is trained or judged with this loss needs its inputs for.
-inline InputsFor inputs_for(Objective const& loss) { return loss ? InputsFor::loss_beside : InputsFor::own_losses; }
 
 /// The axis of the classes of an output, if the targets have the extents of its other axes, so that there is a label at
 /// each position: {steps, 1} or {steps} for an output {steps, classes}, {1, h, w} or {h, w} for {classes, h, w}. Where

@@ -114,9 +114,7 @@ class TypedSolver final : public AnySolver {
 
  public:
   explicit TypedSolver(S& solver)
-      : solver_(solver),
-        inputs_(network_inputs(description(), has_objective ? InputsFor::loss_beside : InputsFor::own_losses)),
-        arrays_(inputs_) {}
+      : solver_(solver), inputs_(network_inputs(description(), inputs_for(has_objective))), arrays_(inputs_) {}
 
   double train(Values samples, Values targets) override {
     auto const x = arrays(samples, targets);
