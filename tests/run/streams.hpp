@@ -70,7 +70,7 @@ bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
 
 /// The cuts of a sequence that must not change a bit of it.
 inline std::vector<std::vector<Index>> cuts(Index steps) {
-  return {{steps}, {1}, {7}, {16}, {64}, {512}, {3, 0, 64, 1, 130, 17}};
+  return {{steps}, {1}, {7}, {16}, {64}, {512}, {3, 0, 64, 1, 130, 17, 2}};
 }
 
 /// Compares a stream with `expected`, the outputs for x from a new state, for all cuts. make(most) makes a stream.

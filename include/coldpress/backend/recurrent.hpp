@@ -55,47 +55,76 @@ COLDPRESS_INLINE V smallest_factor_of(RecurrentStep const& s) {
   return splat<V>(s.keeps ? 0.f : smallest_factor);
 }
 
+/// Where one vector of units of a sample reads what was before the step, and stores what the step computes.
+template <class V>
+struct UnitsOf {
+  RecurrentStep const& s;
+  Index row, column;
+
+  COLDPRESS_INLINE bool keeps() const { return s.keeps; }
+  COLDPRESS_INLINE V cell() const { return s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{}; }
+  COLDPRESS_INLINE V h() const { return s.h ? load_row<V>(s.h + row * s.h_pitch + column, s.writable - column) : V{}; }
+  COLDPRESS_INLINE float* kept(int slot) const { return s.kept + row * s.kept_pitch + column + slot * s.units; }
+  COLDPRESS_INLINE void keep(int slot, V v) const { store(kept(slot), v); }
+  COLDPRESS_INLINE void next_cell(V c) const { store(s.next_cell + row * s.next_cell_pitch + column, c); }
+  COLDPRESS_INLINE void output(V y) const {
+    store_row(s.y + row * s.y_pitch + column, y, s.writable - column);
+    if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
+  }
+};
+/// The same for the units of two layers in the halves of a vector, of which nothing is kept.
+struct UnitsOfTwo {
+  RecurrentStep const &s, &second;
+
+  COLDPRESS_INLINE bool keeps() const { return false; }
+  COLDPRESS_INLINE Vector cell() const { return concatenate(low().cell(), high().cell()); }
+  COLDPRESS_INLINE Vector h() const { return concatenate(low().h(), high().h()); }
+  COLDPRESS_INLINE void keep(int, Vector) const {}
+  COLDPRESS_INLINE void next_cell(Vector c) const { low().next_cell(low_half(c)), high().next_cell(high_half(c)); }
+  COLDPRESS_INLINE void output(Vector y) const { low().output(low_half(y)), high().output(high_half(y)); }
+
+ private:
+  COLDPRESS_INLINE UnitsOf<Half> low() const { return {s, 0, 0}; }
+  COLDPRESS_INLINE UnitsOf<Half> high() const { return {second, 0, 0}; }
+};
+
 /// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
-template <Cell cell, bool fast, class V, int count>
-COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, V (&z)[count]) {
-  Index const left = s.writable - column;
-  float* const kept = s.kept + row * s.kept_pitch + column;
-  auto const keep = [&](auto slot, V v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
+template <Cell cell, bool fast, class Units, class V, int count>
+COLDPRESS_INLINE void activate(Units const& units, V (&z)[count]) {
+  RecurrentStep const& s = units.s;
   V y;
   if constexpr (cell == Cell::lstm) {
-    V const before = s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{};
+    V const before = units.cell();
     V const i = in_register(sigmoid<fast>(z[0])), f = in_register(sigmoid<fast>(z[1])),
             g = in_register(tanh<fast>(z[2]));
     V const o = in_register(sigmoid<fast>(z[3]));
     V const c = fma(i, g, f * before), t = tanh<fast>(c);
     y = o * t;
-    store(s.next_cell + row * s.next_cell_pitch + column, c);
-    if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
+    units.next_cell(c);
+    if (units.keeps()) units.keep(0, i), units.keep(1, f), units.keep(2, g), units.keep(3, o), units.keep(5, t);
   } else if constexpr (cell == Cell::reset_before_gates) {
-    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
+    V const before = units.h();
     V const r = in_register(sigmoid<fast>(z[0])), u = in_register(sigmoid<fast>(z[1]));
-    if (s.keeps) keep(Int<1>{}, r);
-    keep(Int<2>{}, u), keep(Int<3>{}, r * before);
+    if (units.keeps()) units.keep(1, r);
+    units.keep(2, u), units.keep(3, r * before);
     return;
   } else if constexpr (cell == Cell::reset_before_value) {
-    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
-    V const n = tanh<fast>(z[0]);
-    y = fma(load<V>(kept + 2 * s.units), before - n, n);
-    if (s.keeps) keep(Int<0>{}, n);
+    V const before = units.h(), n = tanh<fast>(z[0]);
+    y = fma(load<V>(units.kept(2)), before - n, n);
+    if (units.keeps()) units.keep(0, n);
   } else if constexpr (cell == Cell::gru) {
-    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
+    V const before = units.h();
     V const r = in_register(sigmoid<fast>(z[1])), u = in_register(sigmoid<fast>(z[2])),
             n = tanh<fast>(fma(r, z[3], z[0]));
     y = fma(u, before - n, n);
-    if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
+    if (units.keeps()) units.keep(0, n), units.keep(1, r), units.keep(2, u), units.keep(3, z[3]);
   } else {
     y = s.type == RnnType::relu ? (z[0] < 0.f ? V{} : z[0]) : tanh<fast>(z[0]);
     if constexpr (!has_fma) {
       if (s.type == RnnType::relu) y = flush_small(y, smallest_factor_of<V>(s));
     }
   }
-  store_row(s.y + row * s.y_pitch + column, y, left);
-  if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
+  units.output(y);
 }
 
 /// The sums of one vector of units of h samples. Each is b_W + b_R, then the terms of x, then those of h. There are
@@ -167,7 +196,7 @@ template <Cell cell, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   V done[h][Sums<cell>::count];
   sum_gates<cell, parts>(s, row, column, done);
-  for (int i = 0; i < h; ++i) activate<cell, fast>(s, row + i, column, done[i]);
+  for (int i = 0; i < h; ++i) activate<cell, fast>(UnitsOf<V>{s, row + i, column}, done[i]);
 }
 /// The same, but not inlined, so that one copy serves every shape.
 template <Cell cell, bool fast, int h, int parts>
@@ -348,30 +377,44 @@ template <Cell cell, bool fast, class V>
 __attribute__((noinline)) void recurrent_once(RecurrentStep const& s) {
   recurrent_step<cell, fast, V>(s);
 }
-/// All steps of one sample, at least one, in two layers whose units are one vector, and the second of which reads the h
-/// of the first. A step of the second and the next of the first do not wait for each other, so they are computed side
-/// by side.
+/// A step of each of two layers whose units are one vector.
 template <Cell cell, bool fast, class V>
-COLDPRESS_INLINE void recurrent_pair(Recurrence<float> const (&r)[2], float const* const (&weights)[2]) {
-  RecurrentStep first = first_step(r[0], weights[0]), second = first_step(r[1], weights[1]);
-  Index const steps = r[0].x.steps;
-  recurrent_once<cell, fast, V>(first);
-  for (Index n = 1; n < steps; ++n) {
-    first.take(r[0], n);
-    if (n > 1) second.take(r[1], n - 1);
-    if constexpr (cell == Cell::reset_before) {  // whose two passes over its units are too long to be interleaved
-      recurrent_once<cell, fast, V>(second);
-      recurrent_once<cell, fast, V>(first);
+COLDPRESS_INLINE void recurrent_steps(RecurrentStep const& first, RecurrentStep const& second) {
+  if constexpr (cell == Cell::reset_before) {  // whose two passes over its units are too long to be interleaved
+    recurrent_once<cell, fast, V>(second), recurrent_once<cell, fast, V>(first);
+  } else {
+    constexpr int count = Sums<cell>::count;
+    V of_first[1][count], of_second[1][count];
+    sum_gates<cell, 2>(second, 0, 0, of_second);
+    sum_gates<cell, 2>(first, 0, 0, of_first);
+    if constexpr (std::is_same_v<V, Half> && count > 1) {
+      Vector z[count];
+      for_constants<count>([&](auto q)
+                               COLDPRESS_INLINE_LAMBDA { z[q] = concatenate(of_first[0][q], of_second[0][q]); });
+      activate<cell, fast>(UnitsOfTwo{first, second}, z);
     } else {
-      V of_first[1][Sums<cell>::count], of_second[1][Sums<cell>::count];
-      sum_gates<cell, 2>(second, 0, 0, of_second);
-      sum_gates<cell, 2>(first, 0, 0, of_first);
-      activate<cell, fast>(second, 0, 0, of_second[0]);
-      activate<cell, fast>(first, 0, 0, of_first[0]);
+      activate<cell, fast>(UnitsOf<V>{second, 0, 0}, of_second[0]);
+      activate<cell, fast>(UnitsOf<V>{first, 0, 0}, of_first[0]);
     }
   }
-  if (steps > 1) second.take(r[1], steps - 1);
-  recurrent_once<cell, fast, V>(second);
+}
+/// All steps of one sample, at least two, in two layers whose units are one vector, and the second of which reads the h
+/// of the first. Two steps behind, the second does not wait for the first, so both are computed side by side.
+template <Cell cell, bool fast, class V>
+COLDPRESS_INLINE void recurrent_pair(Recurrence<float> const (&r)[2], float const* const (&weights)[2]) {
+  constexpr Index behind = 2;
+  RecurrentStep first = first_step(r[0], weights[0]), second = first_step(r[1], weights[1]);
+  auto const alone = [&](RecurrentStep& step, Recurrence<float> const& layer, Index n) COLDPRESS_INLINE_LAMBDA {
+    step.take(layer, n);
+    recurrent_once<cell, fast, V>(RecurrentStep{step});  // a copy, so that the step itself stays in registers
+  };
+  Index const steps = r[0].x.steps;
+  for (Index n = 0; n < behind; ++n) alone(first, r[0], n);
+  for (Index n = behind; n < steps; ++n) {
+    first.take(r[0], n), second.take(r[1], n - behind);
+    recurrent_steps<cell, fast, V>(first, second);
+  }
+  for (Index n = steps - behind; n < steps; ++n) alone(second, r[1], n);
 }
 /// A block of a stream's steps.
 template <Cell cell, bool fast, class R>

@@ -374,16 +374,24 @@ COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
   }
   (std::make_integer_sequence<int, lanes>{});
 }
-/// A vector whose upper half is `distance` floats after its lower half.
-COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
-  typedef float Half __attribute__((vector_size(2 * lanes)));
-  Half low, high;
-  __builtin_memcpy(&low, p, sizeof low);
-  __builtin_memcpy(&high, p + distance, sizeof high);
+/// Half a vector, and a vector of two halves, and its halves.
+typedef float Half __attribute__((vector_size(2 * lanes)));
+COLDPRESS_INLINE Vector concatenate(Half low, Half high) {
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
     return __builtin_shufflevector(low, high, l...);
   }
   (std::make_integer_sequence<int, lanes>{});
+}
+COLDPRESS_INLINE Half low_half(Vector v) { return resize<Half>(v); }
+COLDPRESS_INLINE Half high_half(Vector v) {
+  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+    return __builtin_shufflevector(v, v, (l + lanes / 2)...);
+  }
+  (std::make_integer_sequence<int, lanes / 2>{});
+}
+/// A vector whose upper half is `distance` floats after its lower half.
+COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
+  return concatenate(load<Half>(p), load<Half>(p + distance));
 }
 /// Every second value of a and then b, starting with the first or the second.
 template <int first>
@@ -405,8 +413,8 @@ COLDPRESS_INLINE V rotate(V v) {
 template <class V, class Combine>
 COLDPRESS_INLINE float reduce(V v, Combine combine) {
   if constexpr (4 < lanes_of<V>) {
-    typedef float Half __attribute__((vector_size(sizeof(V) / 2)));
-    return reduce(combine(resize<Half>(v), resize<Half>(rotate<lanes_of<Half>>(v))), combine);
+    typedef float OfHalf __attribute__((vector_size(sizeof(V) / 2)));
+    return reduce(combine(resize<OfHalf>(v), resize<OfHalf>(rotate<lanes_of<OfHalf>>(v))), combine);
   } else {
     v = combine(v, rotate<2>(v));
     v = combine(v, rotate<1>(v));

@@ -90,6 +90,33 @@ __attribute__((always_inline)) constexpr T maximum_over(Index n, F f) {
   return part[0];
 }
 
+namespace detail {
+/// Adds up values as a tree of halves: value j and value j + width / 2 first.
+template <int width, class T>
+__attribute__((always_inline)) constexpr T add_halves(T const* values) {
+  T sums[width / 2] = {};
+#if defined __CUDACC__
+  for (int j = 0; j < width / 2; ++j) sums[j] = values[j] + values[j + width / 2];
+#else
+  if (__builtin_is_constant_evaluated()) {
+    for (int j = 0; j < width / 2; ++j) sums[j] = values[j] + values[j + width / 2];
+  } else {  // as vectors, because g++ 12 would take each value out of its register
+    typedef T Half __attribute__((vector_size(width / 2 * sizeof(T))));
+    Half low, high;
+    __builtin_memcpy(&low, values, sizeof low);
+    __builtin_memcpy(&high, values + width / 2, sizeof high);
+    low += high;
+    __builtin_memcpy(sums, &low, sizeof low);
+  }
+#endif
+  if constexpr (width == 2) {
+    return sums[0];
+  } else {
+    return add_halves<width / 2>(sums);
+  }
+}
+}  // namespace detail
+
 /// Returns f(0) + ... + f(n - 1). It keeps sixteen partial sums, which compilers hold in vectors, and adds them up as a
 /// tree.
 template <class T, class F>
@@ -101,11 +128,7 @@ __attribute__((always_inline)) constexpr T sum_over(Index n, F f) {
     for (Index j = 0; j < width; ++j) part[j] += f(i + j);
   }
   for (Index j = 0; i + j < n; ++j) part[j] += f(i + j);
-  auto const fold = [&part]<Index half>(Fixed<half>) {  // with constant bounds, so that it happens in registers
-    for (Index j = 0; j < half; ++j) part[j] += part[j + half];
-  };
-  fold(Fixed<8>{}), fold(Fixed<4>{}), fold(Fixed<2>{}), fold(Fixed<1>{});
-  return part[0];
+  return detail::add_halves<width>(part);
 }
 
 }  // namespace coldpress
