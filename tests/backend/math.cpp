@@ -1,5 +1,6 @@
 // The functions of vectors against long double: errors in units of the last place of the result.
 #include <coldpress/backend/math.hpp>
+#include <coldpress/layers/gelu.hpp>
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -126,6 +127,27 @@ TEST_CASE("softplus is within 3 ulp") {
 TEST_CASE("normal_cdf is within 5 ulp") {
   CHECK(worst(
             vector_normal_cdf, [](long double x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }, 14.2f) <= 5);
+}
+TEST_CASE("the derivative of GELU is within 2^-22") {
+  auto const slope = [](Vector x) {
+    GELUOp const gelu{false};
+    return gelu.gradient(x, gelu.value(x, {}), {});
+  };
+  double most = 0;
+  for (float magnitude = 20; magnitude > 1e-30f; magnitude *= 0.9998f) {
+    for (float const x : {magnitude, -magnitude}) {
+      long double const exact = x, density = std::exp(exact * exact / -2) / std::sqrt(2 * 3.14159265358979323846L);
+      auto const error = std::abs(at(slope, x) - (std::erfc(-exact / std::sqrt(2.0L)) / 2 + exact * density));
+      most = std::max(most, static_cast<double>(error));
+    }
+  }
+  CHECK(most < 0x1p-22);
+  CHECK(at(slope, 0) == 0.5f);
+  for (float const x : {20.f, 1e30f, infinity}) {
+    CHECK(at(slope, x) == 1);
+    CHECK(at(slope, -x) == 0);
+  }
+  CHECK(std::isnan(at(slope, not_a_number)));
 }
 TEST_CASE("pow is within twice as many ulp as the logarithm of its result, and 4") {
   for (float const exponent : {0.3f, -0.7f, 1.25f, 5.0f, -6.0f, 7.5f}) {
@@ -320,6 +342,7 @@ TEST_CASE("the maximum and the sum of lanes") {
   for (int l = 0; l < cpu::lanes; ++l) x[l] = static_cast<float>((l * 5) % cpu::lanes);
   CHECK(cpu::maximum(cpu::load(x)) == cpu::lanes - 1);
   CHECK(cpu::sum(cpu::load(x)) == cpu::lanes * (cpu::lanes - 1) / 2);
+  CHECK(cpu::maximum(-cpu::load(x)) == 0);
   for (float& value : x) {
     float const before = value;
     value = not_a_number;

@@ -4,7 +4,7 @@
 // Each is accurate to the number of ulp that tests/backend/math.cpp demands; NaN and infinities propagate. Polynomials
 // are minimax (Remez exchange) and are evaluated in the order that has the shortest latency.
 
-#include <coldpress/backend/tanh_table.hpp>
+#include <coldpress/backend/lookup_tables.hpp>
 #include <coldpress/core/pointwise.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -258,6 +258,9 @@ struct Math<cpu::Vector> {
   static COLDPRESS_INLINE cpu::Vector normal_cdf(cpu::Vector x) {
     return cpu::detail::constant_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::normal_cdf(v); });
   }
+#if defined __AVX512F__
+  static COLDPRESS_INLINE cpu::Vector gelu_slope(cpu::Vector x) { return cpu::detail::look_up_gelu_slope(x); }
+#endif
   static COLDPRESS_INLINE cpu::Vector pow(cpu::Vector x, float exponent) { return cpu::pow(x, exponent); }
   static COLDPRESS_INLINE cpu::Vector sqrt(cpu::Vector x) { return cpu::sqrt(x); }
   static COLDPRESS_INLINE cpu::Vector fma(cpu::Vector a, cpu::Vector b, cpu::Vector c) { return cpu::fma(a, b, c); }

@@ -62,7 +62,9 @@ using Narrow = Vector;
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(float);
 template <class V>
-concept is_vector = std::is_same_v<V, Vector> || std::is_same_v<V, Narrow>;
+concept is_vector = requires(V v) {
+  v[0];
+};
 template <class V>
 using MaskOf = decltype(V{} < V{});
 
@@ -265,45 +267,37 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 /// generate a comparison and a blend, which take three times as long.)
 template <class V>
 requires is_vector<V> COLDPRESS_INLINE V at_least(V v, V least) {
-#if defined __AVX512F__
-  if constexpr (lanes_of<V> < lanes) {
-    return __builtin_ia32_maxps256(least, v);
-  } else {
-#if defined __clang__
-    return __builtin_ia32_maxps512(least, v, 4);
-#else
-    return __builtin_ia32_maxps512_mask(least, v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#if defined __AVX512F__ && defined __clang__
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_maxps512(least, v, 4);
+#elif defined __AVX512F__
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_maxps512_mask(least, v, V{}, static_cast<std::uint16_t>(-1), 4);
 #endif
-  }
-#elif defined __AVX2__ && defined __FMA__
-  return __builtin_ia32_maxps256(least, v);
-#elif defined __SSE__
-  return __builtin_ia32_maxps(least, v);
-#else
+#if defined __AVX2__ && defined __FMA__
+  if constexpr (sizeof(V) == 32) return __builtin_ia32_maxps256(least, v);
+#endif
+#if defined __SSE__
+  if constexpr (sizeof(V) == 16) return __builtin_ia32_maxps(least, v);
+#endif
   return v < least ? least : v;
-#endif
 }
 template <class V>
 requires is_vector<V> COLDPRESS_INLINE V at_least(V v, float least) { return at_least(v, splat<V>(least)); }
 template <class V>
 requires is_vector<V> COLDPRESS_INLINE V at_most(V v, V most) {
-#if defined __AVX512F__
-  if constexpr (lanes_of<V> < lanes) {
-    return __builtin_ia32_minps256(most, v);
-  } else {
-#if defined __clang__
-    return __builtin_ia32_minps512(most, v, 4);
-#else
-    return __builtin_ia32_minps512_mask(most, v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#if defined __AVX512F__ && defined __clang__
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_minps512(most, v, 4);
+#elif defined __AVX512F__
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_minps512_mask(most, v, V{}, static_cast<std::uint16_t>(-1), 4);
 #endif
-  }
-#elif defined __AVX2__ && defined __FMA__
-  return __builtin_ia32_minps256(most, v);
-#elif defined __SSE__
-  return __builtin_ia32_minps(most, v);
-#else
+#if defined __AVX2__ && defined __FMA__
+  if constexpr (sizeof(V) == 32) return __builtin_ia32_minps256(most, v);
+#endif
+#if defined __SSE__
+  if constexpr (sizeof(V) == 16) return __builtin_ia32_minps(most, v);
+#endif
   return v > most ? most : v;
-#endif
 }
 template <class V>
 requires is_vector<V> COLDPRESS_INLINE V at_most(V v, float most) { return at_most(v, splat<V>(most)); }
@@ -432,9 +426,10 @@ template <class V>
 COLDPRESS_INLINE float sum(V v) {
   return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return a + b; });
 }
+/// The larger one in each lane, or NaN where either is; -0 where both are zero and one is that.
 template <class V>
 COLDPRESS_INLINE V maximum(V a, V b) {
-  return a > b ? a : (b == b ? (a == a ? b : a) : b);
+  return (V)((MaskOf<V>)at_least(a, b) | (MaskOf<V>)at_least(b, a));  // these differ where one is NaN, or in a zero's sign
 }
 COLDPRESS_INLINE float maximum(Vector v) {
   return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return maximum(a, b); });
