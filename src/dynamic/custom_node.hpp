@@ -16,6 +16,8 @@ struct CustomNode {
   std::vector<Parameter> parameters(Shapes in) const { return layer->parameters(in); }
   Index flops(Shapes in) const { return layer->flops(in); }
   Totals totals(Shapes in) const { return layer->totals(in); }
+  Index state(Shapes in) const { return layer->state(in); }
+  Index remembers(Shapes in) const { return layer->remembers(in); }
   template <class Backend>
   Index scratch(Shapes in, Extent extent) const {
     return layer->scratch(is_reference<Backend>, in, extent);

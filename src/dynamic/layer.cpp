@@ -76,17 +76,18 @@ Layer::Layer(LayerConfig config, std::unique_ptr<Executable> executable)
 }
 Layer::Layer(Layer&&) noexcept = default;
 Layer& Layer::operator=(Layer&& other) noexcept {
-  std::swap(config_, other.config_);
-  std::swap(executable_, other.executable_);
-  std::swap(loss_, other.loss_);
-  std::swap(weights_data_, other.weights_data_);
-  std::swap(weights_gradients_, other.weights_gradients_);
-  std::swap(weights_names_, other.weights_names_);
-  std::swap(outputs_, other.outputs_);
-  std::swap(input_gradients_, other.input_gradients_);
-  std::swap(kept_inputs_, other.kept_inputs_);
-  std::swap(kept_values_, other.kept_values_);
-  std::swap(mode_, other.mode_);
+  Layer taken{std::move(other)};  // so that `other` is left without a network, as by a move construction
+  std::swap(config_, taken.config_);
+  std::swap(executable_, taken.executable_);
+  std::swap(loss_, taken.loss_);
+  std::swap(weights_data_, taken.weights_data_);
+  std::swap(weights_gradients_, taken.weights_gradients_);
+  std::swap(weights_names_, taken.weights_names_);
+  std::swap(outputs_, taken.outputs_);
+  std::swap(input_gradients_, taken.input_gradients_);
+  std::swap(kept_inputs_, taken.kept_inputs_);
+  std::swap(kept_values_, taken.kept_values_);
+  std::swap(mode_, taken.mode_);
   return *this;
 }
 Layer::~Layer() {

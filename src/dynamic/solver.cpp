@@ -7,6 +7,7 @@
 #include <coldpress/core/finite.hpp>
 #include <coldpress/core/to_string.hpp>
 #include <coldpress/graph/node.hpp>
+#include <coldpress/optim/number_range.hpp>
 #include <coldpress/run/labels.hpp>
 
 #include <cmath>
@@ -101,11 +102,12 @@ LayerConfig network_of(SolverConfig const& config) {
 void check_number(std::string const& field, float value) {
   std::string const is = ", is " + std::to_string(value), name = field.substr(field.rfind('.') + 1);
   check_field(std::isfinite(value), field, "must be a finite number" + is);
-  if (name == "momentum" || name == "beta1" || name == "beta2" || name == "rho")
-    return check_field(value >= 0 && value < 1, field, "must be at least 0 and below 1" + is);
-  if (name == "epsilon" || name == "clip_gradients" || name == "clip_values")
-    return check_field(value > 0, field, "must be above 0" + is);
-  check_field(value >= 0, field, "must be at least 0" + is);
+  NumberRange const range = range_of_number(name);
+  check_field(is_in(range, value), field,
+              (range == NumberRange::above_0      ? "must be above 0"
+               : range == NumberRange::at_least_0 ? "must be at least 0"
+                                                  : "must be at least 0 and below 1") +
+                  is);
 }
 
 void check_optimizer(SolverConfig const& config) {

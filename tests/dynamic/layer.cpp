@@ -420,6 +420,7 @@ TEST_CASE("layers move, and what points to them stays right") {
   auto const lost = assigned.learnable_weights_data()[0];
   auto const lost_values = values_of(lost);
   assigned = std::move(moved);
+  error_of<UnsupportedError>([&] { moved.forward(x); });
   CHECK(same_bits(gradients_of(assigned), g));
   CHECK(same_bits(values_of(gradient), Floats(g.begin(), g.begin() + 32)));
   bias.write_only()[0] += 1;

@@ -251,6 +251,8 @@ TEST_CASE("solvers move") {
   error_of<UnsupportedError>([&] { solver.iteration(); });
   step_both(moved, hand, 4, 2);
   solver = std::move(moved);
+  error_of<UnsupportedError>([&] { moved.iteration(); });
+  error_of<UnsupportedError>([&] { moved.train_minibatch(noise({4, 3}, 1), noise({4, 2}, 3)); });
   step_both(solver, hand, 4, 3);
   CHECK(hand.distance(values_of(weights)) < 1e-5);
 }

@@ -1,11 +1,13 @@
 // Streams of networks from configs in blocks of steps.
 #include "run/streams.hpp"
 
+#include "support/custom_layers.hpp"
 #include "support/heap.hpp"
 
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic.hpp>
 #include <coldpress/dynamic/adapter.hpp>
+#include <coldpress/dynamic/register_layer.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/stream.hpp>
 
@@ -97,6 +99,21 @@ TEST_CASE("recurrent layers above one another give the bits of single steps, on 
         }
       }
     }
+  }
+}
+
+TEST_CASE("a layer of the user's with a state streams in blocks as in steps") {
+  dynamic::register_layer<custom_layers::Delay>();
+  auto const x = noise(3 * 200);
+  dynamic::SequentialConfig config;
+  config.add_input("x", Shape{1, 3}).add_layer({"first", custom_layers::Delay{}}).add_layer({"middle", TanH{}});
+  config.add_layer({"filter", Convolution{.num_output = 3, .filter_shape = 4, .dilation = 9}});
+  config.add_layer({"second", custom_layers::Delay{}});
+  for (std::string const backend : {"cpu", "cpu:reference"}) {
+    auto network = dynamic::Layer::from_config(dynamic::Backend{backend}, {"network", config}, {}, 4);
+    check_cuts([&](Index most) { return dynamic::Stream{network, most}; }, x, 3, by_step(network, x, 3));
+    CHECK(dynamic::Stream{network}.past() == 29);
+    CHECK(dynamic::Stream{network}.warm_up() == 29);
   }
 }
 

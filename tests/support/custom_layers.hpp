@@ -244,6 +244,7 @@ struct Delay {
     return in;
   }
   constexpr Index state(Shape in) const { return in[1]; }
+  constexpr Index remembers(Shape) const { return 1; }
   void forward(auto const&, auto const& pass) const {
     Index const n = pass.in[1];
     for (Index i = 0; i < pass.x.rows; ++i) {

@@ -172,6 +172,17 @@ TEST_CASE("the past is that of the longest way") {
   CHECK(Stream{network}.past() == 10);
   CHECK(Stream{network, 1}.past() == 10);
 }
+TEST_CASE("attention remembers its window, and positions nothing") {
+  Network<Sequential<Linear{.output_size = 6, .last_axis = true}, RotaryPositions{.size = 2}, SinusoidalPositions{},
+                     LearnedPositions{.most = 100}, ScaledDotProductAttention{.causal = true, .window = 16}>,
+          Shape{1, 3}>
+      network{2};
+  for (Index const most : {1, 64}) {
+    Stream stream{network, most};
+    CHECK(stream.past() == 15);
+    CHECK(stream.warm_up() == 15);
+  }
+}
 TEST_CASE("a recurrent network warms up until nothing changes") {
   Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3}, Rnn{.hidden_size = 8}>, Shape{1}> network{5};
   Stream stream{network};

@@ -99,12 +99,19 @@ constexpr Index window_of(L const& layer, Shapes in) {
     return 0;
   }
 }
-/// The number of earlier steps on which a layer's output depends: window_of, if the layer reads past steps; otherwise
-/// endless_past if it has a state, and 0 if it has none.
+/// The number of earlier steps of its input on which a layer's output depends: window_of, if the layer reads past
+/// steps; layer.remembers(in), if it says so of its state; otherwise endless_past if it has a state, and 0 if it has
+/// none.
 inline constexpr Index endless_past = Index{1} << 40;
 template <Layer L>
 constexpr Index past_of(L const& layer, Shapes in) {
-  return reads_past<L> ? window_of(layer, in) : state_of(layer, in) > 0 ? endless_past : 0;
+  if constexpr (reads_past<L>) {
+    return window_of(layer, in);
+  } else if constexpr (requires { layer.remembers(detail::asked<L>(in)); }) {
+    return layer.remembers(detail::asked<L>(in));
+  } else {
+    return state_of(layer, in) > 0 ? endless_past : 0;
+  }
 }
 
 /// Whether all that a layer computes depends on random numbers, and not only a part, as with a dropout_seed.

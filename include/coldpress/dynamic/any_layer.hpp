@@ -41,6 +41,8 @@ class AnyLayer {
   virtual Index scratch(bool reference, Shapes in, Extent extent) const = 0;
   virtual Index flops(Shapes in) const = 0;
   virtual Totals totals(Shapes in) const = 0;
+  virtual Index state(Shapes in) const = 0;
+  virtual Index remembers(Shapes in) const = 0;
   virtual std::uint64_t key(std::uint64_t seed, std::string_view layer_name) const = 0;
   /// The operation of a pointwise layer. `key` is that of its random numbers.
   virtual Op op(bool reference, std::uint64_t key) const = 0;

@@ -36,6 +36,8 @@ class RegisteredCustom final : public AnyLayer {
   }
   Index flops(Shapes in) const override { return flops_of(layer_, in); }
   Totals totals(Shapes in) const override { return totals_of(layer_, in); }
+  Index state(Shapes in) const override { return state_of(layer_, in); }
+  Index remembers(Shapes in) const override { return past_of(layer_, in); }
   std::uint64_t key(std::uint64_t seed, std::string_view layer_name) const override {
     return layer_key(layer_, seed, layer_name);
   }

@@ -38,6 +38,7 @@ struct LearnedPositions {
   }
   /// The number of steps so far.
   constexpr Index state(Shape const&) const { return 1; }
+  constexpr Index remembers(Shape const&) const { return 0; }
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {

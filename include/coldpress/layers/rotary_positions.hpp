@@ -36,6 +36,7 @@ struct RotaryPositions {
   }
   /// The number of steps so far.
   constexpr Index state(Shape const&) const { return 1; }
+  constexpr Index remembers(Shape const&) const { return 0; }
 
   /// The cosines of all steps and pairs, and then the sines.
   template <class Backend>

@@ -37,6 +37,7 @@ struct ScaledDotProductAttention {
     return AttentionPass<float>::kept * g.heads * g.queries;
   }
   constexpr Index state(Shapes in) const { return causal && window > 0 ? AttentionCache{geometry(in)}.size() : 0; }
+  constexpr Index remembers(Shapes in) const { return state(in) > 0 ? window - 1 : 0; }
   template <class Backend>
   constexpr Index scratch(Shapes in, Extent extent) const {
     AttentionGeometry g = geometry(in);

@@ -23,6 +23,7 @@ struct SinusoidalPositions {
   }
   /// The number of steps so far.
   constexpr Index state(Shape const&) const { return 1; }
+  constexpr Index remembers(Shape const&) const { return 0; }
 
   /// What is added to every sample.
   template <class Backend>

@@ -82,9 +82,10 @@ void check_labels(std::array<Given, n> const& inputs) {
   auto const check = [&](auto node) {
     constexpr Node reader = Graph::nodes[node];
     if constexpr (reader.kind == Node::Kind::loss || reader.kind == Node::Kind::statistic) {
-      if constexpr (Labelled<std::remove_cvref_t<decltype(Graph::template layer<node>)>>) {
+      constexpr auto layer = Graph::template layer<node>;  // whose type clang does not say without a copy
+      if constexpr (Labelled<std::remove_cvref_t<decltype(layer)>>) {
         constexpr auto source = static_cast<std::size_t>(source_of(Graph::nodes, reader.inputs[1]));
-        check_targets(Graph::template layer<node>, Graph::template input_shapes<node>[0], inputs[source]);
+        check_targets(layer, Graph::template input_shapes<node>[0], inputs[source]);
       }
     }
   };

@@ -76,8 +76,9 @@ class ProgramStream : public StreamPasses<typename Backend::Scalar> {
   HeapMemory<T> state_;
 
  private:
-  /// Plays silence until nothing that never forgets has changed for as long as the rest remembers, or for `limit`
-  /// steps. Returns the number of steps.
+  /// Plays silence until what never forgets has been the same every 64 steps for as long as the rest remembers, or for
+  /// `limit` steps. So a state that swings for ever, if only by a last bit, is still if its period divides 64. Returns
+  /// the number of steps.
   Index play_until_still(Index limit) {
     std::vector<T> before;
     Index steps = 0, still = 0;

@@ -89,8 +89,13 @@ struct Diagnosing {
   constexpr Index input_size(int node) const { return input_sizes[node]; }
   constexpr int add_input(Shape in) {
     bool right = in.rank() > 0;
-    for (int axis = 0; axis < in.rank(); ++axis) right = right && in[axis] > 0;
+    Index most = Index{1} << 40;
+    for (int axis = 0; axis < in.rank() && right; ++axis) {
+      right = in[axis] > 0;
+      if (right) most /= in[axis];
+    }
     if (!right) found.sentence = "shape: an extent must be at least 1, and an input has at least one";
+    if (most == 0) found.sentence = "shape: an input has more than 2^40 values";
     shapes[count] = in, ++inputs;
     return count++;
   }
@@ -104,7 +109,7 @@ struct Diagnosing {
     std::size_t const n = from.size() < max_inputs ? from.size() : max_inputs;
     for (std::size_t k = 0; k < n; ++k) in[k] = shapes[from[k]];
     types[count] = kind_of<L>(), shapes[count] = in[0];
-    if (n > 0 && in[0].rank() > 0) input_sizes[count] = in[0].size();
+    if (found.sentence == nullptr && n > 0 && in[0].rank() > 0) input_sizes[count] = in[0].size();
     if (found.sentence == nullptr) look_at(part, from, {in, from.size()});
     return count++;
   }

@@ -3,6 +3,7 @@
 
 #include <coldpress/core/finite.hpp>
 #include <coldpress/core/freestanding.hpp>
+#include <coldpress/optim/number_range.hpp>
 #include <coldpress/optim/sgd.hpp>
 #include <coldpress/run/microbatches.hpp>
 #include <coldpress/typed/network.hpp>
@@ -58,6 +59,10 @@ constexpr Diagnosis solver_diagnosis() {
     return {.sentence = "Solver: a number of SolverOptions, or of one of its policies, is out of range"};
   if (options.microbatch > 0 && !knows_loss<typename Net::Backend>)
     return {.sentence = "Solver: SolverOptions::microbatch is for networks on the host; here a step is one pass"};
+  if (!numbers_in_range(optimizer))
+    return {.sentence =
+                "Solver: a number of the optimizer is out of range: momentum, beta1, beta2 and rho are at least 0 and "
+                "below 1, epsilon is above 0, and others are at least 0"};
   if (!options.suits(optimizer))
     return {.sentence = "Solver: momentum_policy is for an optimizer with a momentum, which it must keep below 1"};
   return {};
