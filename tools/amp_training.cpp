@@ -32,21 +32,14 @@ Index open_signals(AmpOptions const& options, data::SignalPair& signals) {
   signals = data::read_signals(options.input, options.output);
   auto const rate = static_cast<double>(signals.sample_rate);
   auto const steps = static_cast<Index>(std::min(signals.input.size(), signals.output.size()));
-  std::printf("%.1f s at %td Hz; ", static_cast<double>(steps) / rate, signals.sample_rate);
-  auto const most = static_cast<Index>(std::min(signals.sample_rate / 2, steps));
-  auto const found = options.delay ? options.delay : data::find_delay(signals, most);
-  if (!found) {
-    std::putchar('\n');
-    throw DataError{
-        "no delay of at most " + counted(most, "sample") + " was found between " + options.input + " and " +
-        options.output +
-        ": the second does not seem to follow from the first. With --delay N, it is taken as N samples later"};
-  }
-  std::printf("the output comes %s (%.2f ms) %s the input%s\n", counted(std::abs(*found), "sample").c_str(),
-              1000 * static_cast<double>(std::abs(*found)) / rate, *found < 0 ? "before" : "after",
+  Index const delay =
+      options.delay ? *options.delay : data::delay_of(signals, options.input, options.output, "--delay N");
+  std::printf("%.1f s at %td Hz; the output comes %s (%.2f ms) %s the input%s\n", static_cast<double>(steps) / rate,
+              signals.sample_rate, counted(std::abs(delay), "sample").c_str(),
+              1000 * static_cast<double>(std::abs(delay)) / rate, delay < 0 ? "before" : "after",
               options.delay ? ", as given" : "");
-  data::correct_delay(signals, *found);
-  return *found;
+  data::correct_delay(signals, delay);
+  return delay;
 }
 
 /// The signals as data of a checkpoint, whose options must be the same when it continues.

@@ -1,6 +1,7 @@
 // Cuts what went into a device and what came out into segments, and finds the delay between the two.
 #include <coldpress/data/segments.hpp>
 
+#include <coldpress/core/counted.hpp>
 #include <coldpress/core/fourier.hpp>
 #include <coldpress/data/sound.hpp>
 
@@ -146,6 +147,16 @@ std::optional<Index> find_delay(SignalPair const& signals, Index most) {
   return first;
 }
 
+Index delay_of(SignalPair const& signals, std::string const& input, std::string const& output,
+               std::string const& given) {
+  auto const steps = static_cast<Index>(std::min(signals.input.size(), signals.output.size()));
+  Index const most = std::min(signals.sample_rate / 2, steps);
+  if (auto const found = find_delay(signals, most)) return *found;
+  throw DataError{"no delay of at most " + counted(most, "sample") + " was found between " + input + " and " + output +
+                  ": the second does not seem to follow from the first. With " + given +
+                  ", it is taken as N samples later"};
+}
+
 void correct_delay(SignalPair& signals, Index delay) {
   auto const late = [](std::vector<float>& signal, Index steps) {
     if (steps > 0) signal.erase(signal.begin(), signal.begin() + steps);
@@ -192,13 +203,9 @@ SourceSplit split_end(Source const& source, double fraction) {
 Opened open_signals(Request const& request) {
   SignalPair signals = read_signals(request.paths[0], request.paths.at(1));
   SpecOptions const& options = request.options;
-  std::string const delay = options.text("delay", "0");
-  if (delay == "find") {
-    auto const most = std::min(signals.sample_rate / 2, static_cast<Index>(signals.input.size()));
-    correct_delay(signals, find_delay(signals, most).value_or(0));
-  } else {
-    correct_delay(signals, options.integer("delay", 0));
-  }
+  bool const find = options.text("delay", "0") == "find";
+  correct_delay(signals,
+                find ? delay_of(signals, request.paths[0], request.paths[1], "delay=N") : options.integer("delay", 0));
   Index const length = options.has("length") ? options.count("length") : SegmentOptions{}.length;
   return segments(std::move(signals), {.length = length, .run_in = options.integer("run-in", 0)});
 }

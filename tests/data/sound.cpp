@@ -5,9 +5,11 @@
 #include "data/files.hpp"
 #include "data/python_files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <random>
 
 using namespace coldpress;
 using namespace coldpress::data;
@@ -149,4 +151,20 @@ TEST_CASE("the format sound: has segments of two files") {
   CHECK_THROWS_AS(open(spec + "?length=2&run-in=-1"), ConfigError);
   CHECK_THROWS_AS(open("sound:" + a), ConfigError);
   CHECK(files_of(spec) == std::vector{a, b});
+}
+
+TEST_CASE("a delay that is to be found, and is not, is an error of sound: with what to do") {
+  TemporaryFolder const folder;
+  std::string const a = folder / "in.wav", b = folder / "out.wav", silent = folder / "silent.wav";
+  std::mt19937 generator{1};
+  std::uniform_real_distribution<float> values{-1, 1};
+  Sound x{.values = std::vector<float>(2000)}, y{.values = std::vector<float>(1500)};
+  for (float& value : x.values) value = values(generator);
+  std::copy_n(x.values.begin(), y.values.size() - 3, y.values.begin() + 3);
+  write_sound(a, x), write_sound(b, y), write_sound(silent, {.values = std::vector<float>(2000)});
+  auto const spec = [&](std::string const& output) { return "sound:" + a + "," + output + "?length=2&delay=find"; };
+  CHECK(open(spec(b)).targets == std::vector<float>(x.values.begin(), x.values.begin() + 1496));
+  CHECK(message<DataError>([&] { open(spec(silent)); }) ==
+        "no delay of at most 2000 samples was found between " + a + " and " + silent +
+            ": the second does not seem to follow from the first. With delay=N, it is taken as N samples later");
 }

@@ -203,7 +203,9 @@ TEST_CASE("what makes no pair is said before anything is written") {
   auto const arguments = recording.with({"--output", other});
   CHECK(contains(said(arguments), "in.wav has 48,000 Hz"));
   data::write_sound(other, {48000, 1, std::vector<float>(12000)});
-  CHECK(contains(said(arguments), "no delay of at most 12000 samples was found"));
+  CHECK(contains(said(arguments), "no delay of at most 12000 samples was found between " + recording.in + " and " +
+                                      other +
+                                      ": the second does not seem to follow from the first. With --delay N, it"));
   CHECK(contains(said(recording.with({"--output", recording.folder / "missing.wav"})), "missing.wav"));
   CHECK(contains(said(recording.with({"--segment", "20000"})), "needs 2"));
   CHECK(contains(said(recording.with({"--validate", "0.0001"})), "leaves one of the parts empty"));

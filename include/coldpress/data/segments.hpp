@@ -25,6 +25,10 @@ SignalPair read_signals(std::string const& input, std::string const& output);
 /// is rather too early than too late, because a model cannot answer to what it has not heard yet. Delays are looked for
 /// up to `most` steps. Throws ShapeError unless both signals have as many steps as that, and at least 64.
 std::optional<Index> find_delay(SignalPair const& signals, Index most);
+/// The same for signals of the files `input` and `output`, of at most half a second. Throws DataError, which names
+/// both, if there is none; `given` is the option that says a delay, as the error spells it.
+Index delay_of(SignalPair const& signals, std::string const& input, std::string const& output,
+               std::string const& given);
 
 /// Cuts both so that their steps belong together; they are then of equal length. Throws ConfigError if the delay leaves
 /// nothing.
