@@ -50,6 +50,7 @@ class InputFile {
   [[noreturn]] void malformed(std::string const& sentence) const;
 
   /// The file for reading at any position, and where in it the bytes begin; nothing for what is compressed, or a pipe.
+  /// A part of a file is read to its end first, because its checksum is that of all its bytes: throws as read() does.
   /// Afterwards, this object must not be read any more.
   struct Positioned {
     PositionedFile file;

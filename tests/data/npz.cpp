@@ -157,26 +157,34 @@ TEST_CASE("spoilt zip files are typed errors, or what they were") {
   }
 }
 
-TEST_CASE("every bit of a compressed array is checked") {
+TEST_CASE("every bit of an array is checked, stored or compressed") {
   NpzFiles const files;
   if (!files.made) return;
-  std::string const bytes = content(files.path("deflated.npz"));
-  Dataset const whole = open("npz:" + files.path("deflated.npz"));
-  // Of the directory, only what is needed is looked at; members end before it.
-  std::size_t const directory = bytes.find("PK\1\2");
-  REQUIRE(directory != std::string::npos);
-  for (std::size_t bit = 8 * 64; bit < 8 * directory; bit += 3) {
-    INFO("bit " << bit);
-    std::string spoilt = bytes;
-    spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
-    std::filesystem::remove(files.path("spoilt.npz"));
-    try {
-      Dataset const read = open("npz:" + files.folder.put("spoilt.npz", spoilt));
-      CHECK(read.samples == whole.samples);
-      CHECK(read.targets == whole.targets);
-    } catch (Error const&) {
+  for (char const* const name : {"stored.npz", "deflated.npz"}) {
+    std::string const bytes = content(files.path(name));
+    Dataset const whole = open("npz:" + files.path(name));
+    // Of the directory, only what is needed is looked at; members end before it.
+    std::size_t const directory = bytes.find("PK\1\2");
+    REQUIRE(directory != std::string::npos);
+    for (std::size_t bit = 8 * 64; bit < 8 * directory; bit += 3) {
+      INFO(name << ", bit " << bit);
+      std::string spoilt = bytes;
+      spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+      std::filesystem::remove(files.path("spoilt.npz"));
+      try {
+        Dataset const read = open("npz:" + files.folder.put("spoilt.npz", spoilt));
+        CHECK(read.samples == whole.samples);
+        CHECK(read.targets == whole.targets);
+      } catch (Error const&) {
+      }
     }
   }
+  // Before anything is computed of them.
+  std::string spoilt = content(files.path("stored.npz"));
+  spoilt[spoilt.find("y.npy") - 40] ^= 1;  // of the last sample
+  std::string const path = files.folder.put("last.npz", spoilt);
+  CHECK(message<FormatError>([&] { open_source("npz:" + path); }) ==
+        path + ": member 'x.npy': is damaged: its checksum is another one");
 }
 
 TEST_CASE("a file that becomes shorter after it was opened is a typed error where it is read") {
