@@ -23,7 +23,7 @@ struct StreamOptions : StreamedModel {
   data::SoundFormat format = data::SoundFormat::float32;
 };
 
-/// A signal: the values of one step after another.
+/// A signal: the values of one step after another, which are finite.
 struct SignalFile {
   std::vector<float> values;
   std::optional<double> sample_rate;
@@ -38,11 +38,9 @@ SignalFile read_signal(std::string const& path, Index features) {
     if (sound.channels != features) refuse_features(sound.channels);
     return {std::move(sound.values), static_cast<double>(sound.sample_rate)};
   }
-  data::NpyArray array = data::read_npy(path);
-  Index const steps = array.extents.empty() ? 1 : array.extents[0], all = static_cast<Index>(array.values.size());
-  if (steps == 0) throw DataError{"'" + path + "' has no steps"};
-  if (all != steps * features) refuse_features(all / steps);
-  return {std::move(array.values), {}};
+  auto const steps = data::open_npy(path);
+  if (Index const found = steps->sample_shape().size(); found != features) refuse_features(found);
+  return {data::load(*steps).samples, {}};
 }
 void write_signal(StreamOptions const& options, std::vector<float> values, Index features,
                   std::optional<double> sample_rate) {

@@ -79,6 +79,14 @@ TEST_CASE("stream refuses signals that do not fit, and changes no file then") {
   data::write_npy(x, std::vector<Index>{5, 3}, std::vector<float>(15));
   CHECK(failure({"stream", "--model", c.model, "--input", x, "--output", c.output}) ==
         "'" + x + "' has 3 values per step, the network takes 1");
+  std::vector<float> values(12, 0.5f);
+  values[7] = NAN;
+  data::write_npy(x, std::vector<Index>{12}, values);
+  for (std::string const& to : {c.folder / "out.npy", c.output}) {
+    CHECK(failure({"stream", "--model", c.model, "--input", x, "--output", to}) ==
+          x + ": value 0 of sample 7 is nan, expected finite values");
+  }
+  CHECK(!std::filesystem::exists(c.folder / "out.npy"));
   // What is done to samples is not done to a signal, and the silence before it would be another.
   persist::Model model = persist::read_model(c.model);
   model.transforms = {data::Noise{1}, data::Scale{2}};
