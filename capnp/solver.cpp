@@ -30,6 +30,13 @@ std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
 /// The executable's buffer that corresponds to buffer b of buffers_in_order.
 int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
 
+/// The kind of the loss that is an objective, or at the end of one.
+std::string loss_of(dynamic::LayerConfig const& objective) {
+  auto const* const container = std::get_if<dynamic::SequentialConfig>(&objective.layer_type);
+  return container && !container->layers.empty() ? loss_of(container->layers.back())
+                                                 : camel_case(dynamic::type_name(objective.layer_type));
+}
+
 }  // namespace
 
 void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, int states) {
@@ -53,6 +60,14 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
   if (!name.empty() && name != optimizer) throw MismatchError{its + ", but the solver's is " + std::string{optimizer}};
   if (kept != states)
     throw MismatchError{its + ", but the solver's " + std::string{optimizer} + " has " + std::to_string(states)};
+}
+
+void check_loss(Checkpoint const& checkpoint, std::optional<dynamic::LayerConfig> const& loss) {
+  if (!checkpoint.loss) return;
+  std::string const its = loss_of(*checkpoint.loss), wanted = loss ? loss_of(*loss) : "";
+  if (its == wanted) return;
+  throw MismatchError{"the checkpoint's loss is " + its +
+                      (loss ? ", but the solver's is " + wanted : ", which the solver does not have")};
 }
 
 std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
@@ -164,6 +179,7 @@ void resume(dynamic::Solver& solver, Checkpoint const& checkpoint) {
       !found.empty())
     throw MismatchError{"the checkpoint's network is not the solver's: " + found};
   std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, solver.config().solver);
+  check_loss(checkpoint, solver.config().objective);
   auto const& weights = executable.weights();
   auto const buffers = in_order(checkpoint, weights, states_of(solver.config()), solver.config().accumulate > 1);
   auto const values = in_order(checkpoint.model, weights);

@@ -92,6 +92,16 @@ std::string optimizer_name() {
   }
 }
 
+/// The loss of a static solver as a config has it; nothing for one that is not built in, or is in the network.
+template <class Solver>
+std::optional<dynamic::LayerConfig> built_in_loss() {
+  if constexpr (std::is_constructible_v<dynamic::LayerType, decltype(Solver::objective)>) {
+    return dynamic::LayerConfig{"loss", Solver::objective};
+  } else {
+    return {};
+  }
+}
+
 /// Buffer b of a static solver: its state b or, after the last state, its gradients.
 template <class Solver>
 auto buffer_of(Solver& solver, int b) {
@@ -115,6 +125,7 @@ template <class Solver>
   solver.check_finite();
   Progress const progress = solver.progress();
   Checkpoint checkpoint{.model = model_of(solver.network()),
+                        .loss = built_in_loss<Solver>(),
                         .optimizer = optimizer_name<typename Solver::Optimizer>(),
                         .random_state = {solver.network().seed()},
                         .iteration = progress.minibatches,
@@ -123,8 +134,6 @@ template <class Solver>
     checkpoint.solver = dynamic::training_of(solver);
     checkpoint.solver.shard_optimizer = false;
   }
-  if constexpr (std::is_constructible_v<dynamic::LayerType, decltype(Solver::objective)>)
-    checkpoint.loss = dynamic::LayerConfig{"loss", Solver::objective};
   for (int b = 0; b < states + (progress.waiting > 0); ++b) {
     auto tensors = tensors_of(solver.network(), [&](Net const& net, int i, auto values) {
       net.read(buffer_of(solver, b).data(), i, values);
@@ -143,6 +152,10 @@ template <class Solver>
 /// compared.
 void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, int states);
 
+/// Throws MismatchError if the checkpoint says a loss of another kind than `loss`, which is the solver's. It says none
+/// where the network has its own losses or the loss is not built in; nor did older versions of network types.
+void check_loss(Checkpoint const& checkpoint, std::optional<dynamic::LayerConfig> const& loss);
+
 /// The optimizer states of a checkpoint, and the gradients if samples wait: [buffer][weight]. Throws FormatError if one
 /// is missing or has another shape, and MismatchError if samples wait but the solver updates after each minibatch
 /// (`accumulates` is false).
@@ -150,8 +163,8 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
                                                                             bool accumulates);
 
 /// Puts a solver where the checkpoint left off, so that its next step is the one that would have come next. Its options
-/// and the numbers of its optimizer, such as the learning rate, stay its own. Either everything is restored or nothing.
-/// Throws as check_optimizer, buffers_in_order and weights_of_type do.
+/// and the numbers of its optimizer and loss, such as the learning rate, stay its own. Either everything is restored or
+/// nothing. Throws as check_optimizer, check_loss, buffers_in_order and weights_of_type do.
 template <class Solver>
 void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
@@ -159,6 +172,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
     throw MismatchError{
         "the checkpoint is of a network that also ran without its solver; only a dynamic solver can resume it"};
   check_optimizer(checkpoint, optimizer_name<typename Solver::Optimizer>(), Solver::Optimizer::states);
+  check_loss(checkpoint, built_in_loss<Solver>());
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
   auto const order = dynamic::matching_weights(checkpoint.model.config, dynamic::to_config(solver.network()));
@@ -176,8 +190,8 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
 }
 /// The same for a solver of a config. Throws MismatchError, too, if its network does not have the checkpoint's seed.
 void resume(dynamic::Solver& solver, Checkpoint const& checkpoint);
-/// A solver in the state that the checkpoint recorded, of a config or of a network type that has an optimizer and a loss
-/// which are built in. Throws MismatchError if one is not, and as resume, dynamic::Layer::from_config and
+/// A solver in the state that the checkpoint recorded, of a config or of a network type that has an optimizer and a
+/// loss which are built in. Throws MismatchError if one is not, and as resume, dynamic::Layer::from_config and
 /// dynamic::Solver's constructor do.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 /// A solver that begins the training: its network has new weights, made with the training's seed, and is trained for
