@@ -124,7 +124,7 @@ void train_amp(AmpOptions const& options) {
   if (!options.html.empty()) files.writes("--html", options.html);
   if (!options.log.empty()) files.writes("--log", options.log);
   for (auto const& [option, path] : {std::pair{"--save", options.save}, {"--keep-best", options.best}})
-    check_ending(option, path, {"juice", "nam"});
+    if (!path.empty()) check_ending(option, path, {"juice", "nam"});
   files.check_writable();
 
   data::SignalPair signals;

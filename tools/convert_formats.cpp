@@ -121,18 +121,21 @@ void check_ending(std::string const& option, std::string const& path, std::vecto
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::string others;
   std::vector<std::string> ours;
+  bool chosen = names.size() < 2;  // nothing depends on the ending of a single format
   for (Format const& format : formats()) {
     bool const is_ours = std::ranges::find(names, format.name) != names.end();
     for (std::string const& ending : format.endings) {
-      if (is_ours) ours.push_back(ending);
+      if (is_ours) ours.push_back(ending), chosen = chosen || path.ends_with(ending);
       if (!is_ours && lower.ends_with(ending)) others = "files of the format " + format.name;
     }
   }
   for (auto const& [ending, kind] : without_networks)
     if (others.empty() && lower.ends_with(ending)) others = kind;
-  if (others.empty()) return;
-  throw CLI::ValidationError(option, "'" + persist::printable(path) + "' ends as " + others +
-                                         " do; the network is saved as " + joined(ours) +
+  if (others.empty() && chosen) return;
+  std::string const shown = "'" + persist::printable(path) + "'";
+  throw CLI::ValidationError(option, (others.empty() ? "the ending of " + shown + " is that of no known format"
+                                                     : shown + " ends as " + others + " do") +
+                                         "; the network is saved as " + joined(ours) +
                                          ", and coldpress convert makes other formats of that");
 }
 

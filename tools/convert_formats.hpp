@@ -47,8 +47,8 @@ struct Chosen {
 std::vector<Format> formats(std::shared_ptr<Chosen> const& chosen = std::make_shared<Chosen>());
 
 /// Throws CLI::ValidationError if a path at which a network is to be saved, in one of the formats that are called so,
-/// ends as files of another format do, or as those that hold no network, such as tables. Other endings, and none, are
-/// the user's choice.
+/// ends as files of another format do, or as those that hold no network, such as tables. If there is one format, other
+/// endings, and none, are the user's choice; if there are several, the ending must say which is meant.
 void check_ending(std::string const& option, std::string const& path, std::vector<std::string> const& names);
 
 }  // namespace coldpress::command

@@ -199,6 +199,13 @@ TEST_CASE("what makes no pair is said before anything is written") {
     CHECK(contains(said(recording.with({option, recording.folder / "my.wav"}), 2),
                    "my.wav' ends as sounds do; the network is saved as .juice, .nam, and coldpress convert"));
   }
+  for (std::string const name : {"my.xyz", "my", "my.JUICE"}) {
+    for (std::string const option : {"--save", "--keep-best"}) {
+      CHECK(contains(said(recording.with({option, recording.folder / name}), 2),
+                     option + ": the ending of '" + recording.folder / name +
+                         "' is that of no known format; the network is saved as .juice, .nam, and coldpress convert"));
+    }
+  }
   CHECK(contains(said(recording.with({"--save", recording.in}), 2), "would overwrite"));
   auto const arguments = recording.with({"--output", other});
   CHECK(contains(said(arguments), "in.wav has 48,000 Hz"));
