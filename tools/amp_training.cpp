@@ -133,6 +133,13 @@ void train_amp(AmpOptions const& options) {
   auto const all =
       data::segments(std::move(signals), {.length = options.segment, .run_in = amp_run_in(options.architecture)});
   auto const parts = data::split_end(*all, options.validate);
+  with_file(options.output, [&] {
+    if (!loudness) throw DataError{"is silent, so that there is nothing to learn from"};
+    if (!loudness_of(data::targets_of(*parts.held_out)))
+      throw DataError{
+          "is silent in the part that is held out, so that no model can be judged by it: choose another "
+          "fraction with --validate, or cut off the silence"};
+  });
   Checkpoint run = begin(options, delay, sample_rate, (parts.training->size() + options.batch - 1) / options.batch);
   dynamic::Solver solver = make_solver(options, run);
   Trainer trainer{solver,

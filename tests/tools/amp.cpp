@@ -213,6 +213,13 @@ TEST_CASE("what makes no pair is said before anything is written") {
   CHECK(contains(said(arguments), "no delay of at most 12000 samples was found between " + recording.in + " and " +
                                       other +
                                       ": the second does not seem to follow from the first. With --delay N, it"));
+  CHECK(contains(said(recording.with({"--output", other, "--delay", "0"})),
+                 other + ": is silent, so that there is nothing to learn from"));
+  data::Sound fading{.values = recording.input};
+  std::fill(fading.values.begin() + 8000, fading.values.end(), 0.0f);
+  data::write_sound(other, fading);
+  CHECK(contains(said(recording.with({"--output", other, "--delay", "0"})),
+                 other + ": is silent in the part that is held out, so that no model can be judged by it"));
   CHECK(contains(said(recording.with({"--output", recording.folder / "missing.wav"})), "missing.wav"));
   CHECK(contains(said(recording.with({"--segment", "20000"})), "needs 2"));
   CHECK(contains(said(recording.with({"--validate", "0.0001"})), "leaves one of the parts empty"));
