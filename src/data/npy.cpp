@@ -10,6 +10,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -29,7 +30,9 @@ class Header {
     while (!accept('}')) {
       std::string_view const key = quoted();
       expect(':');
-      if (key == "descr" && !type_)
+      if (key == "descr" && accept('['))
+        source_.malformed("is a structured array, expected one of numbers: array['NAME'] is that of one field");
+      else if (key == "descr" && !type_)
         type_ = quoted();
       else if (key == "fortran_order" && !fortran_)
         fortran_ = boolean();
@@ -89,6 +92,9 @@ class Header {
       blanks();
       Index extent = 0;
       auto const [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
+      if (error == std::errc::result_out_of_range && text_.front() != '-')
+        wrong("has the extent " + printable({text_.data(), end}) + ", expected at most " +
+              std::to_string(std::numeric_limits<Index>::max()));
       if (error != std::errc{} || extent < 0 || extents.size() == most_extents)
         wrong("has a shape that is not a list of at most 32 extents");
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
