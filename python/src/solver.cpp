@@ -20,14 +20,17 @@ struct Solver {
   Network network;
 };
 
-/// The arrays of x: one, or a tuple or list of them for a network with several inputs.
+/// The arrays of x: one, or a tuple or list of them. For a network with one input, a list may also be that of its
+/// samples, which are as good as the array if there is one.
 std::vector<Input> arrays_of(nb::handle x, std::size_t inputs) {
   std::vector<Input> arrays;
-  if (inputs > 1 && (nb::isinstance<nb::tuple>(x) || nb::isinstance<nb::list>(x))) {
-    for (nb::handle const one : x) arrays.push_back(numbers_of(one));
-  } else {
-    arrays.push_back(numbers_of(x));
+  if (nb::isinstance<nb::tuple>(x) || nb::isinstance<nb::list>(x)) {
+    if (inputs > 1 || nb::len(x) == 1)
+      for (nb::handle const one : x) arrays.push_back(numbers_of(one));
+    if (inputs > 1 || (arrays.size() == 1 && arrays[0].ndim() > 0)) return arrays;
+    arrays.clear();  // a number is no array
   }
+  arrays.push_back(numbers_of(x));
   return arrays;
 }
 
@@ -87,7 +90,8 @@ void add_solver(nb::module_& module) {
       .def(
           "train_minibatch", train, "x"_a, "targets"_a = nb::none(),
           "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
-          "For a network with several inputs, `x` is a tuple of arrays. A network with its own losses takes targets as "
+          "For a network with several inputs, `x` is a tuple of arrays, and for one it may be. A network with its own "
+          "losses takes targets as "
           "inputs, train_minibatch((x, y)) or train_minibatch(x, y), or none. Samples and targets first go through the "
           "network's transforms. Labels are numbers of classes, one for each sample. Raises DataError for labels that "
           "are not a class and for values that are not finite, and DivergenceError if the loss is not finite; then no "

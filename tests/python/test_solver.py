@@ -126,6 +126,20 @@ def test_a_network_with_its_own_losses_learns_what_one_with_the_loss_of_the_conf
     np.testing.assert_allclose(inside.network.predict(x, lengths), outside.network.predict(x, lengths), atol=1e-5)
 
 
+def test_one_input_may_be_given_in_a_tuple_or_a_list(config):
+    x, t = samples(8, 4), samples(8, 3, seed=1)
+    plain, *others = (coldpress.Solver(config) for _ in range(4))
+    for _ in range(3):
+        loss = plain.train_minibatch(x, t)
+        for solver, given in zip(others, ((x,), [x], (x.tolist(),))):
+            assert solver.train_minibatch(given, t) == loss
+    one = [coldpress.Solver(config) for _ in range(3)]  # a list may also be that of the samples
+    losses = {solver.train_minibatch(given, t[:1]) for solver, given in zip(one, (x[:1], [x[0]], [x[0].tolist()]))}
+    assert len(losses) == 1
+    with pytest.raises(coldpress.ShapeError):
+        plain.train_minibatch((x, x), t)
+
+
 def test_inputs_that_are_missing_or_too_many_are_errors(tmp_path):
     x, lengths, labels = samples(8, 6, 2), np.full(8, 6), np.arange(8) % 2
     outside = solver_of(tmp_path, SEQUENCES)
