@@ -3,8 +3,8 @@
 
 #include "cpp_comments.hpp"
 #include "dynamic/cpp_names.hpp"
+#include "weights.hpp"
 
-#include <coldpress/core/finite.hpp>
 #include <coldpress/core/to_string.hpp>
 #include <coldpress/dynamic/cpp_source.hpp>
 #include <coldpress/dynamic/to_config.hpp>
@@ -114,8 +114,7 @@ std::string cpp_header(Model const& model, std::string const& name_space, std::o
   for (int const i : source.weights) {
     auto const& weight = weights[static_cast<std::size_t>(i)];
     auto const& its = values[static_cast<std::size_t>(i)];
-    if (Index const bad = first_not_finite<float>(its); bad >= 0)
-      throw DataError{"weight '" + weight.name + "': value " + std::to_string(bad) + " is infinite or NaN"};
+    check_finite(weight, its);
     std::string const array = "weight" + std::to_string(i);
     text += "inline constexpr float " + array + "[] = {  // " + printable(weight.name) + " " + to_string(weight.shape) +
             "\n    ";

@@ -1,6 +1,7 @@
 // Finds the weights that a network needs in a file, by their names.
 #pragma once
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/persist/network.hpp>
 
 #include <map>
@@ -30,6 +31,12 @@ inline NamedTensor tensor_of(dynamic::Executable::Weight const& weight, std::vec
   FormatError error{std::move(sentence)};
   error.in_field("weight '" + weight.name + "'");
   throw error;
+}
+
+/// Throws DataError for a value that is infinite or NaN. Files of other formats have none: what reads them refuses it.
+inline void check_finite(dynamic::Executable::Weight const& weight, dynamic::Values values) {
+  if (Index const bad = first_not_finite(values); bad >= 0)
+    throw DataError{"weight '" + printable(weight.name) + "': value " + std::to_string(bad) + " is infinite or NaN"};
 }
 
 /// f(config) for all layers of a network, including those inside containers.

@@ -81,6 +81,7 @@ std::vector<Written> datasets_of(persist::Model const& model) {
   std::string refused;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     auto const& weight = weights[i];
+    persist::check_finite(weight, values[i]);
     for (std::size_t use = 0; use < weight.layers.size(); ++use) {
       std::string const &layer = weight.layers[use], &name = use == 0 ? weight.name : weight.aliases[use - 1];
       auto const kind = kinds.find(layer);

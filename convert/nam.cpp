@@ -66,9 +66,7 @@ nam::Weights weights_of(persist::Model const& model) {
   auto const values = persist::copies(persist::in_order(model, wanted), wanted);
   nam::Weights weights;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (Index const bad = first_not_finite<float>(values[i]); bad >= 0)
-      throw DataError{"'" + persist::printable(wanted[i].name) + "': value " + std::to_string(bad) +
-                      " is infinite or NaN"};
+    persist::check_finite(wanted[i], values[i]);
     weights.emplace(wanted[i].name, values[i]);
     for (std::string const& alias : wanted[i].aliases) weights.emplace(alias, values[i]);
   }

@@ -78,6 +78,7 @@ class Export {
     std::vector<int> const owners = graph_.owners();
     for (std::size_t i = 0; i < owners.size(); ++i) {
       std::span<float const> own = values[i];
+      persist::check_finite(weights[i], own);
       if (own.empty()) own = zeros_.emplace_back(static_cast<std::size_t>(weights[i].shape.size()));
       weights_[at(owners[i])] = {static_cast<int>(i), weights[i].name, weights[i].shape, own};
     }

@@ -228,6 +228,7 @@ Conversion fill_from_state_dict(dynamic::LayerConfig config, std::vector<Tensor>
 std::vector<persist::NamedTensor> state_dict_of(persist::Model const& model, NameMap const& names) {
   auto const weights = persist::wanted(model);
   auto const values = persist::copies(persist::in_order(model, weights), weights);
+  for (std::size_t i = 0; i < weights.size(); ++i) persist::check_finite(weights[i], values[i]);
   Layers const layers = layers_of(model.config);
   Renaming theirs{names, Renaming::to_theirs};
   std::map<std::string, persist::NamedTensor> tensors;

@@ -256,7 +256,7 @@ void add_network(nb::module_& module) {
           [](Network const& network, std::filesystem::path const& path) { write_onnx(network, path.string()); },
           "path"_a,
           "Writes an ONNX model, atomically. An UnsupportedError lists all layers that ONNX cannot express; it cannot "
-          "hold transforms of samples either.")
+          "hold transforms of samples either. Raises DataError for a weight that is not finite.")
       .def(
           "describe",
           [](Network const& network) {

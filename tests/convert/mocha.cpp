@@ -137,6 +137,11 @@ TEST_CASE("what is written is what h5py wrote, and is read again") {
   CHECK(files.run("--same '" + path + "' '" + files.folder / "plain.hdf5" + "'") == 0);
   CHECK(files.run("--same '" + path + "' '" + files.folder / "no-bias.hdf5" + "'") != 0);
   CHECK(read_mocha(path, lenet()).model == model);
+  persist::Model infinite = model;
+  infinite.weights[0].values[4] = std::numeric_limits<float>::infinity();
+  CHECK(message<DataError>([&] { write_mocha(path, infinite); }) ==
+        "weight '" + model.weights[0].name + "': value 4 is infinite or NaN");
+  CHECK(read_mocha(path, lenet()).model == model);
 }
 
 TEST_CASE("tied and shared layers and names with slashes come back, layers that Mocha does not have are refused") {

@@ -106,3 +106,12 @@ TEST_CASE("a member of a .npz file that cannot be read is an error if a weight n
     CHECK(read.unused == std::vector<std::string>{"features.1.weight, which cannot be read,"});
   }
 }
+
+TEST_CASE("weights that are not finite are not written as .npz, which would be refused when it is read") {
+  TemporaryFolder const folder;
+  auto model = read_npz(file("images.npz"), images()).model;
+  model.weights[0].values[4] = std::numeric_limits<float>::infinity();
+  CHECK(message<DataError>([&] { write_npz(folder / "a.npz", model); }) ==
+        "weight '" + model.weights[0].name + "': value 4 is infinite or NaN");
+  CHECK(folder.names().empty());
+}

@@ -88,3 +88,15 @@ TEST_CASE("the networks of the examples are written and read") {
     }
   }
 }
+
+TEST_CASE("weights that are not finite are refused by name, and nothing is written") {
+  if (!has()) return;
+  TemporaryFolder const folder;
+  dynamic::SequentialConfig net;
+  net.add_input("x", {2}).add_layer({"linear", Linear{3}});
+  persist::Model model = random_model({"net", net});
+  model.weights[0].values[4] = std::numeric_limits<float>::quiet_NaN();
+  CHECK(message<DataError>([&] { write_onnx(folder / "a.onnx", model); }) ==
+        "weight 'linear-0': value 4 is infinite or NaN");
+  CHECK(folder.names().empty());
+}

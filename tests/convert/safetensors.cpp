@@ -383,3 +383,13 @@ TEST_CASE("pickles are refused by their content, with what to do instead") {
     }
   }
 }
+
+TEST_CASE("weights that are not finite are not written as .safetensors, which would be refused when it is read") {
+  if (!has_safetensors()) return;
+  TemporaryFolder const folder;
+  auto model = read_npz(file("images.npz"), images()).model;
+  model.weights[0].values[4] = std::numeric_limits<float>::infinity();
+  CHECK(message<DataError>([&] { write_safetensors(folder / "a.safetensors", model); }) ==
+        "weight '" + model.weights[0].name + "': value 4 is infinite or NaN");
+  CHECK(folder.names().empty());
+}

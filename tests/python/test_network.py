@@ -151,6 +151,10 @@ def test_onnx_models_are_written_and_read(tmp_path):
     with pytest.raises(coldpress.FileError) as nowhere:
         mlp.write_onnx(tmp_path / "missing" / "mlp.onnx")
     assert nowhere.value.file == str(tmp_path / "missing" / "mlp.onnx")
+    mlp.set_weights({"linear2-0-bias": np.full_like(mlp.weights["linear2-0-bias"], np.nan)})
+    with pytest.raises(coldpress.DataError, match="weight 'linear2-0-bias': value 0 is infinite or NaN"):
+        mlp.write_onnx(tmp_path / "nan.onnx")
+    assert not (tmp_path / "nan.onnx").exists()
 
 
 def test_errors_have_fields(tmp_path):

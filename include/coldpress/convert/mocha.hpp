@@ -20,7 +20,7 @@ namespace coldpress::convert {
 
 /// Writes the weights as read_mocha reads them, atomically; weights that layers share are written for each of them.
 /// Throws UnsupportedError, which names all layers whose weights Mocha does not have, or if the library was built
-/// without HDF5, and FileError.
+/// without HDF5; DataError for a weight that is not finite; and FileError.
 void write_mocha(std::string const& path, persist::Model const& model);
 
 /// The mean of Mocha's SubMean transformer, the dataset "mean", as {channels, height, width}.

@@ -46,8 +46,9 @@ struct OnnxOptions {
 /// sample, if the config declares none, or sequences of another length.
 ///
 /// Throws UnsupportedError, which lists all layers that ONNX's operators cannot express, with why, or if the weights
-/// have more than 2 GiB, or if the library was built without protobuf; FormatError for weights that do not fit the
-/// config; what Layer::from_config throws for a wrong config; and FileError.
+/// have more than 2 GiB, or if the library was built without protobuf; DataError for a weight that is not finite;
+/// FormatError for weights that do not fit the config; what Layer::from_config throws for a wrong config; and
+/// FileError.
 void write_onnx(std::string const& path, persist::Model const& model, std::optional<Shape> const& input = {});
 
 /// A layer that write_onnx knows, by its name in files, and the operators that it becomes.

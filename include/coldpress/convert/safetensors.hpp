@@ -22,8 +22,8 @@ namespace coldpress::convert {
 /// share are written for each of them. The file is written atomically.
 ///
 /// Throws UnsupportedError, which names all weights that no module of PyTorch has, or if the library was built without
-/// nlohmann-json; MismatchError if two weights would have the same name; DataError for a name that is not UTF-8 or has
-/// more than 65,535 bytes; and FileError.
+/// nlohmann-json; MismatchError if two weights would have the same name; DataError for a weight that is not finite, and
+/// for a name that is not UTF-8 or has more than 65,535 bytes; and FileError.
 void write_safetensors(std::string const& path, persist::Model const& model, NameMap const& names = {});
 
 }  // namespace coldpress::convert
