@@ -169,6 +169,18 @@ TEST_CASE("a value that is not finite is refused with its place, and changes not
   CHECK_THROWS_AS(unchecked.train_minibatch(x, other), DivergenceError);  // the loss is always looked at
 }
 
+TEST_CASE("a loss that is NaN while all weights are finite may come from the inputs") {
+  Network<Sequential<Embedding{.vocabulary = 5, .features = 2}, Linear{1}>, Shape{3}> network{1};
+  Solver<decltype(network), MeanSquaredError{}> solver{network};
+  try {
+    solver.train_minibatch(std::vector<float>{0, 5, 1}, std::vector<float>{1});
+    FAIL("a number outside the table was taken");
+  } catch (DivergenceError const& error) {
+    CHECK(std::string_view{error.what()}.ends_with(
+        "may help, or other inputs: an embedding makes NaN of a number outside its table"));
+  }
+}
+
 TEST_CASE("a step whose loss is not finite is not taken, and says whether the weights still are") {
   using Net = Network<Sequential<Linear{4}, Linear{2}>, Shape{3}>;
   Net network{1};

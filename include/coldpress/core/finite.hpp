@@ -72,9 +72,12 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
           ? sentence_of("weight '", weight, "' has values that are infinite or NaN: the network can no longer be used")
       : taken ? "all weights are finite"
               : "the step was not taken: all weights are finite, and as they were before it";
-  raise<DivergenceError>(sentence_of("the loss of step ", step, " is ", detail::number_text(loss), "; ", state,
-                                     ". A smaller learning rate or clipped gradients may help"),
-                         step, loss, weight);
+  bool const may_be_inputs = !taken && weight.empty() && loss != loss;
+  raise<DivergenceError>(
+      sentence_of("the loss of step ", step, " is ", detail::number_text(loss), "; ", state,
+                  ". A smaller learning rate or clipped gradients may help",
+                  may_be_inputs ? ", or other inputs: an embedding makes NaN of a number outside its table" : ""),
+      step, loss, weight);
 }
 #endif
 
