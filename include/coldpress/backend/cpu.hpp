@@ -8,6 +8,7 @@
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent_gradient.hpp>
+#include <coldpress/backend/recurrent_signal.hpp>
 #include <coldpress/backend/row_primitives.hpp>
 #include <coldpress/backend/sequence_weight_gradient.hpp>
 #include <coldpress/backend/signals.hpp>
