@@ -133,7 +133,7 @@ void check_ending(std::string const& option, std::string const& path, std::vecto
     if (others.empty() && lower.ends_with(ending)) others = kind;
   if (others.empty() && chosen) return;
   std::string const shown = "'" + persist::printable(path) + "'";
-  throw CLI::ValidationError(option, (others.empty() ? "the ending of " + shown + " is that of no known format"
+  throw CLI::ValidationError(option, (others.empty() ? "the ending of " + shown + " is that of no known format (endings are in lower case)"
                                                      : shown + " ends as " + others + " do") +
                                          "; the network is saved as " + joined(ours) +
                                          ", and coldpress convert makes other formats of that");

@@ -203,7 +203,7 @@ TEST_CASE("what makes no pair is said before anything is written") {
     for (std::string const option : {"--save", "--keep-best"}) {
       CHECK(contains(said(recording.with({option, recording.folder / name}), 2),
                      option + ": the ending of '" + recording.folder / name +
-                         "' is that of no known format; the network is saved as .juice, .nam, and coldpress convert"));
+                         "' is that of no known format (endings are in lower case); the network is saved as .juice, .nam, and coldpress convert"));
     }
   }
   CHECK(contains(said(recording.with({"--save", recording.in}), 2), "would overwrite"));

@@ -181,6 +181,15 @@ TEST_CASE("attention remembers its window, and positions nothing") {
     Stream stream{network, most};
     CHECK(stream.past() == 15);
     CHECK(stream.warm_up() == 15);
+    auto const x = noise(3 * 40);
+    for (Index const changed : {23, 24}) {  // 16 and 15 steps before the last one
+      auto other = x;
+      other[static_cast<std::size_t>(3 * changed)] += 1;
+      Stream first{network, most}, second{network, most};
+      auto const y = streamed(first, x, 3, 6, {7}), z = streamed(second, other, 3, 6, {7});
+      bool const same = std::equal(y.end() - 6, y.end(), z.end() - 6);
+      CHECK(same == (changed == 23));
+    }
   }
 }
 TEST_CASE("a recurrent network warms up until nothing changes") {

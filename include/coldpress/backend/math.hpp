@@ -10,8 +10,6 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 namespace detail {
 
-inline constexpr float rounder = 12582912.f;  // 1.5 * 2^23: adding it leaves a rounded integer in the low bits
-
 /// (e^(2a) / 2^n - 1) / 2 for n = floor(2a / ln 2): with r = a - n ln(2)/2 in [0, ln(2)/2] it is r + r^2 q(r), q a
 /// polynomial of degree 4 (relative error 2^-26).
 COLDPRESS_INLINE Vector half_expm1(Vector a, Vector n) {

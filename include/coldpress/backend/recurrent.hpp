@@ -55,60 +55,47 @@ COLDPRESS_INLINE V smallest_factor_of(RecurrentStep const& s) {
   return splat<V>(s.keeps ? 0.f : smallest_factor);
 }
 
-/// Where one vector of units of a sample reads what was before the step, and stores what the step computes.
-template <class V>
-struct UnitsOf {
-  RecurrentStep const& s;
-  Index row, column;
-
-  COLDPRESS_INLINE bool keeps() const { return s.keeps; }
-  COLDPRESS_INLINE V cell() const { return s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{}; }
-  COLDPRESS_INLINE V h() const { return s.h ? load_row<V>(s.h + row * s.h_pitch + column, s.writable - column) : V{}; }
-  COLDPRESS_INLINE float* kept(int slot) const { return s.kept + row * s.kept_pitch + column + slot * s.units; }
-  COLDPRESS_INLINE void keep(int slot, V v) const { store(kept(slot), v); }
-  COLDPRESS_INLINE void next_cell(V c) const { store(s.next_cell + row * s.next_cell_pitch + column, c); }
-  COLDPRESS_INLINE void output(V y) const {
-    store_row(s.y + row * s.y_pitch + column, y, s.writable - column);
-    if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
-  }
-};
 /// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
-template <Cell cell, bool fast, class Units, class V, int count>
-COLDPRESS_INLINE void activate(Units const& units, V (&z)[count]) {
-  RecurrentStep const& s = units.s;
+template <Cell cell, bool fast, class V, int count>
+COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, V (&z)[count]) {
+  Index const left = s.writable - column;
+  float* const kept = s.kept + row * s.kept_pitch + column;
+  auto const keep = [&](auto slot, V v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
   V y;
   if constexpr (cell == Cell::lstm) {
-    V const before = units.cell();
+    V const before = s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{};
     V const i = in_register(sigmoid<fast>(z[0])), f = in_register(sigmoid<fast>(z[1])),
             g = in_register(tanh<fast>(z[2]));
     V const o = in_register(sigmoid<fast>(z[3]));
     V const c = fma(i, g, f * before), t = tanh<fast>(c);
     y = o * t;
-    units.next_cell(c);
-    if (units.keeps()) units.keep(0, i), units.keep(1, f), units.keep(2, g), units.keep(3, o), units.keep(5, t);
+    store(s.next_cell + row * s.next_cell_pitch + column, c);
+    if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
   } else if constexpr (cell == Cell::reset_before_gates) {
-    V const before = units.h();
+    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
     V const r = in_register(sigmoid<fast>(z[0])), u = in_register(sigmoid<fast>(z[1]));
-    if (units.keeps()) units.keep(1, r);
-    units.keep(2, u), units.keep(3, r * before);
+    if (s.keeps) keep(Int<1>{}, r);
+    keep(Int<2>{}, u), keep(Int<3>{}, r * before);
     return;
   } else if constexpr (cell == Cell::reset_before_value) {
-    V const before = units.h(), n = tanh<fast>(z[0]);
-    y = fma(load<V>(units.kept(2)), before - n, n);
-    if (units.keeps()) units.keep(0, n);
+    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
+    V const n = tanh<fast>(z[0]);
+    y = fma(load<V>(kept + 2 * s.units), before - n, n);
+    if (s.keeps) keep(Int<0>{}, n);
   } else if constexpr (cell == Cell::gru) {
-    V const before = units.h();
+    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
     V const r = in_register(sigmoid<fast>(z[1])), u = in_register(sigmoid<fast>(z[2])),
             n = tanh<fast>(fma(r, z[3], z[0]));
     y = fma(u, before - n, n);
-    if (units.keeps()) units.keep(0, n), units.keep(1, r), units.keep(2, u), units.keep(3, z[3]);
+    if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
   } else {
     y = s.type == RnnType::relu ? (z[0] < 0.f ? V{} : z[0]) : tanh<fast>(z[0]);
     if constexpr (!has_fma) {
       if (s.type == RnnType::relu) y = flush_small(y, smallest_factor_of<V>(s));
     }
   }
-  units.output(y);
+  store_row(s.y + row * s.y_pitch + column, y, left);
+  if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
 }
 
 /// The sums of one vector of units of h samples. Each is b_W + b_R, then the terms of x, then those of h. There are
@@ -180,7 +167,7 @@ template <Cell cell, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   V done[h][Sums<cell>::count];
   sum_gates<cell, parts>(s, row, column, done);
-  for (int i = 0; i < h; ++i) activate<cell, fast>(UnitsOf<V>{s, row + i, column}, done[i]);
+  for (int i = 0; i < h; ++i) activate<cell, fast>(s, row + i, column, done[i]);
 }
 /// The same, but not inlined, so that one copy serves every shape.
 template <Cell cell, bool fast, int h, int parts>

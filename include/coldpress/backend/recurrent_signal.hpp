@@ -5,22 +5,6 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The units of two layers in the halves of a vector, of which nothing is kept; otherwise as UnitsOf.
-struct UnitsOfTwo {
-  RecurrentStep const &s, &second;
-
-  COLDPRESS_INLINE bool keeps() const { return false; }
-  COLDPRESS_INLINE Vector cell() const { return concatenate(low().cell(), high().cell()); }
-  COLDPRESS_INLINE Vector h() const { return concatenate(low().h(), high().h()); }
-  COLDPRESS_INLINE void keep(int, Vector) const {}
-  COLDPRESS_INLINE void next_cell(Vector c) const { low().next_cell(low_half(c)), high().next_cell(high_half(c)); }
-  COLDPRESS_INLINE void output(Vector y) const { low().output(low_half(y)), high().output(high_half(y)); }
-
- private:
-  COLDPRESS_INLINE UnitsOf<Half> low() const { return {s, 0, 0}; }
-  COLDPRESS_INLINE UnitsOf<Half> high() const { return {second, 0, 0}; }
-};
-
 /// One step of one sample, in a function of its own.
 template <Cell cell, bool fast, class V>
 __attribute__((noinline)) void recurrent_once(RecurrentStep const& s) {
@@ -32,38 +16,34 @@ COLDPRESS_INLINE void recurrent_steps(RecurrentStep const& first, RecurrentStep 
   if constexpr (cell == Cell::reset_before) {  // whose two passes over its units are too long to be interleaved
     recurrent_once<cell, fast, V>(second), recurrent_once<cell, fast, V>(first);
   } else {
-    constexpr int count = Sums<cell>::count;
-    V of_first[1][count], of_second[1][count];
+    V of_first[1][Sums<cell>::count], of_second[1][Sums<cell>::count];
     sum_gates<cell, 2>(second, 0, 0, of_second);
     sum_gates<cell, 2>(first, 0, 0, of_first);
-    if constexpr (std::is_same_v<V, Half> && count > 1) {
-      Vector z[count];
-      for_constants<count>([&](auto q)
-                               COLDPRESS_INLINE_LAMBDA { z[q] = concatenate(of_first[0][q], of_second[0][q]); });
-      activate<cell, fast>(UnitsOfTwo{first, second}, z);
-    } else {
-      activate<cell, fast>(UnitsOf<V>{second, 0, 0}, of_second[0]);
-      activate<cell, fast>(UnitsOf<V>{first, 0, 0}, of_first[0]);
-    }
+    activate<cell, fast>(second, 0, 0, of_second[0]);
+    activate<cell, fast>(first, 0, 0, of_first[0]);
   }
 }
 /// All steps of one sample, at least two, in two layers whose units are one vector, and the second of which reads the h
-/// of the first. Two steps behind, the second does not wait for the first, so both are computed side by side.
+/// of the first. The second is a step behind, or two in long blocks, so that both are computed side by side: two steps
+/// behind, its product with x does not wait for the first either, but two steps more are computed alone.
 template <Cell cell, bool fast, class V>
 COLDPRESS_INLINE void recurrent_pair(Recurrence<float> const (&r)[2], float const* const (&weights)[2]) {
-  constexpr Index behind = 2;
-  RecurrentStep first = first_step(r[0], weights[0]), second = first_step(r[1], weights[1]);
-  auto const alone = [&](RecurrentStep& step, Recurrence<float> const& layer, Index n) COLDPRESS_INLINE_LAMBDA {
-    step.take(layer, n);
-    recurrent_once<cell, fast, V>(RecurrentStep{step});  // a copy, so that the step itself stays in registers
+  constexpr Index long_block = 24;
+  Index const steps = r[0].x.steps, behind = steps < long_block ? 1 : 2;
+  // A step that is computed alone is made anew, so that the two of the loop stay in registers.
+  auto const alone = [&](int layer, Index n) COLDPRESS_INLINE_LAMBDA {
+    RecurrentStep step = first_step(r[layer], weights[layer]);
+    if (n > 0) step.take(r[layer], n - 1), step.take(r[layer], n);
+    recurrent_once<cell, fast, V>(step);
   };
-  Index const steps = r[0].x.steps;
-  for (Index n = 0; n < behind; ++n) alone(first, r[0], n);
+  for (Index n = 0; n < behind; ++n) alone(0, n);
+  RecurrentStep first = first_step(r[0], weights[0]), second = first_step(r[1], weights[1]);
+  first.take(r[0], behind - 1);
   for (Index n = behind; n < steps; ++n) {
     first.take(r[0], n), second.take(r[1], n - behind);
     recurrent_steps<cell, fast, V>(first, second);
   }
-  for (Index n = steps - behind; n < steps; ++n) alone(second, r[1], n);
+  for (Index n = steps - behind; n < steps; ++n) alone(1, n);
 }
 /// A block of a stream's steps.
 template <Cell cell, bool fast, class R>

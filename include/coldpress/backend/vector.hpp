@@ -62,7 +62,7 @@ using Narrow = Vector;
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(float);
 template <class V>
-concept is_vector = requires(V v) {
+concept is_vector = sizeof(decltype(V{} < V{})) == sizeof(V) && requires(V v) {
   v[0];
 };
 template <class V>
@@ -270,8 +270,7 @@ requires is_vector<V> COLDPRESS_INLINE V at_least(V v, V least) {
 #if defined __AVX512F__ && defined __clang__
   if constexpr (sizeof(V) == 64) return __builtin_ia32_maxps512(least, v, 4);
 #elif defined __AVX512F__
-  if constexpr (sizeof(V) == 64)
-    return __builtin_ia32_maxps512_mask(least, v, V{}, static_cast<std::uint16_t>(-1), 4);
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_maxps512_mask(least, v, V{}, static_cast<std::uint16_t>(-1), 4);
 #endif
 #if defined __AVX2__ && defined __FMA__
   if constexpr (sizeof(V) == 32) return __builtin_ia32_maxps256(least, v);
@@ -288,8 +287,7 @@ requires is_vector<V> COLDPRESS_INLINE V at_most(V v, V most) {
 #if defined __AVX512F__ && defined __clang__
   if constexpr (sizeof(V) == 64) return __builtin_ia32_minps512(most, v, 4);
 #elif defined __AVX512F__
-  if constexpr (sizeof(V) == 64)
-    return __builtin_ia32_minps512_mask(most, v, V{}, static_cast<std::uint16_t>(-1), 4);
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_minps512_mask(most, v, V{}, static_cast<std::uint16_t>(-1), 4);
 #endif
 #if defined __AVX2__ && defined __FMA__
   if constexpr (sizeof(V) == 32) return __builtin_ia32_minps256(most, v);
@@ -368,24 +366,16 @@ COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
   }
   (std::make_integer_sequence<int, lanes>{});
 }
-/// Half a vector, and a vector of two halves, and its halves.
-typedef float Half __attribute__((vector_size(2 * lanes)));
-COLDPRESS_INLINE Vector concatenate(Half low, Half high) {
+/// A vector whose upper half is `distance` floats after its lower half.
+COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
+  typedef float Half __attribute__((vector_size(2 * lanes)));
+  Half low, high;
+  __builtin_memcpy(&low, p, sizeof low);
+  __builtin_memcpy(&high, p + distance, sizeof high);
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
     return __builtin_shufflevector(low, high, l...);
   }
   (std::make_integer_sequence<int, lanes>{});
-}
-COLDPRESS_INLINE Half low_half(Vector v) { return resize<Half>(v); }
-COLDPRESS_INLINE Half high_half(Vector v) {
-  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
-    return __builtin_shufflevector(v, v, (l + lanes / 2)...);
-  }
-  (std::make_integer_sequence<int, lanes / 2>{});
-}
-/// A vector whose upper half is `distance` floats after its lower half.
-COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
-  return concatenate(load<Half>(p), load<Half>(p + distance));
 }
 /// Every second value of a and then b, starting with the first or the second.
 template <int first>
@@ -407,8 +397,8 @@ COLDPRESS_INLINE V rotate(V v) {
 template <class V, class Combine>
 COLDPRESS_INLINE float reduce(V v, Combine combine) {
   if constexpr (4 < lanes_of<V>) {
-    typedef float OfHalf __attribute__((vector_size(sizeof(V) / 2)));
-    return reduce(combine(resize<OfHalf>(v), resize<OfHalf>(rotate<lanes_of<OfHalf>>(v))), combine);
+    typedef float Half __attribute__((vector_size(sizeof(V) / 2)));
+    return reduce(combine(resize<Half>(v), resize<Half>(rotate<lanes_of<Half>>(v))), combine);
   } else {
     v = combine(v, rotate<2>(v));
     v = combine(v, rotate<1>(v));
@@ -429,7 +419,8 @@ COLDPRESS_INLINE float sum(V v) {
 /// The larger one in each lane, or NaN where either is; -0 where both are zero and one is that.
 template <class V>
 COLDPRESS_INLINE V maximum(V a, V b) {
-  return (V)((MaskOf<V>)at_least(a, b) | (MaskOf<V>)at_least(b, a));  // these differ where one is NaN, or in a zero's sign
+  // The two differ where one of a and b is NaN, or in the sign of zero.
+  return (V)((MaskOf<V>)at_least(a, b) | (MaskOf<V>)at_least(b, a));
 }
 COLDPRESS_INLINE float maximum(Vector v) {
   return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return maximum(a, b); });

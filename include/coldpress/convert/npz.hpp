@@ -14,7 +14,7 @@ namespace coldpress::convert {
 [[nodiscard]] Conversion read_npz(std::string const& path, dynamic::LayerConfig config, Options const& options = {});
 
 /// Writes the weights as float32 as write_safetensors does, one array for each name, not compressed. The file is
-/// written atomically.
+/// written atomically. Throws what write_safetensors throws.
 void write_npz(std::string const& path, persist::Model const& model, NameMap const& names = {});
 
 }  // namespace coldpress::convert

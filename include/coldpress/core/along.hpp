@@ -4,6 +4,8 @@
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
+#include <type_traits>
+
 namespace coldpress {
 
 /// The number, from 0, of the axis that a layer's field `axis` names: negative numbers count from the last axis, which
@@ -95,20 +97,21 @@ namespace detail {
 template <int width, class T>
 __attribute__((always_inline)) constexpr T add_halves(T const* values) {
   T sums[width / 2] = {};
-#if defined __CUDACC__
-  for (int j = 0; j < width / 2; ++j) sums[j] = values[j] + values[j + width / 2];
-#else
-  if (__builtin_is_constant_evaluated()) {
-    for (int j = 0; j < width / 2; ++j) sums[j] = values[j] + values[j + width / 2];
-  } else {  // as vectors, because g++ 12 would take each value out of its register
-    typedef T Half __attribute__((vector_size(width / 2 * sizeof(T))));
+#if !defined __CUDACC__
+  constexpr bool fits_vectors = std::is_same_v<T, float> || std::is_same_v<T, double>;
+  if (fits_vectors && !__builtin_is_constant_evaluated()) {
+    // As vectors, because g++ 12 would take each value out of its register.
+    typedef std::conditional_t<fits_vectors, T, float> Half __attribute__((vector_size(width / 2 * sizeof(T))));
     Half low, high;
     __builtin_memcpy(&low, values, sizeof low);
     __builtin_memcpy(&high, values + width / 2, sizeof high);
     low += high;
     __builtin_memcpy(sums, &low, sizeof low);
-  }
+  } else
 #endif
+  {
+    for (int j = 0; j < width / 2; ++j) sums[j] = values[j] + values[j + width / 2];
+  }
   if constexpr (width == 2) {
     return sums[0];
   } else {

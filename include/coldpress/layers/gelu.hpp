@@ -14,7 +14,7 @@ struct GELUOp {
     return gated(x, approximate ? Math<T>::sigmoid(argument(x)) : Math<T>::normal_cdf(x));
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, [[maybe_unused]] T y, Position) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T y, Position) const {
     if constexpr (requires { Math<T>::gelu_slope(x); }) {  // from a table
       if (!approximate) return Math<T>::gelu_slope(x);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 
 namespace coldpress {
 
@@ -20,12 +21,12 @@ constexpr bool is_in(NumberRange range, float number) {
   return range == NumberRange::above_0 ? number > 0 : number >= 0 && (range == NumberRange::at_least_0 || number < 1);
 }
 
-/// Whether all numbers of an optimizer are in their ranges.
+/// Whether all numbers of an optimizer, which are its fields of the type float, are in their ranges.
 template <class Optimizer>
 constexpr bool numbers_in_range(Optimizer const& optimizer) {
   bool right = true;
-  auto const look_at = [&](std::string_view field, float number) {
-    right = right && is_in(range_of_number(field), number);
+  auto const look_at = [&](std::string_view field, auto number) {
+    if constexpr (std::is_same_v<decltype(number), float>) right = right && is_in(range_of_number(field), number);
   };
   if constexpr (requires { optimizer.learning_rate; }) look_at("learning_rate", optimizer.learning_rate);
   if constexpr (requires { optimizer.momentum; }) look_at("momentum", optimizer.momentum);

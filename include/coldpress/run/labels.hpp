@@ -82,7 +82,7 @@ void check_labels(std::array<Given, n> const& inputs) {
   auto const check = [&](auto node) {
     constexpr Node reader = Graph::nodes[node];
     if constexpr (reader.kind == Node::Kind::loss || reader.kind == Node::Kind::statistic) {
-      constexpr auto layer = Graph::template layer<node>;  // whose type clang does not say without a copy
+      constexpr auto layer = Graph::template layer<node>;  // clang says `auto` is the type of the template itself
       if constexpr (Labelled<std::remove_cvref_t<decltype(layer)>>) {
         constexpr auto source = static_cast<std::size_t>(source_of(Graph::nodes, reader.inputs[1]));
         check_targets(layer, Graph::template input_shapes<node>[0], inputs[source]);

@@ -68,7 +68,8 @@ class BasicStream {
     std::fill(values.begin(), values.end(), T{});
   }
   /// Starts a new sequence and gives it silence until that has no more effect: for past() steps, or, through a network
-  /// that never forgets, until its state repeats itself; but for no more than `limit` steps. Returns the number of steps.
+  /// that never forgets, until its state is what it was 64 steps before; but for no more than `limit` steps. Returns
+  /// the number of steps.
   Index warm_up(Index limit = Index{1} << 20) {
     reset();
     return passes_->warm_up(limit);
