@@ -33,7 +33,8 @@ inline NamedTensor tensor_of(dynamic::Executable::Weight const& weight, std::vec
   throw error;
 }
 
-/// Throws DataError for a value that is infinite or NaN. Files of other formats have none: what reads them refuses it.
+/// Throws DataError for a value that is infinite or NaN. Files of other formats have none, because what reads them
+/// refuses it.
 inline void check_finite(dynamic::Executable::Weight const& weight, dynamic::Values values) {
   if (Index const bad = first_not_finite(values); bad >= 0)
     throw DataError{"weight '" + printable(weight.name) + "': value " + std::to_string(bad) + " is infinite or NaN"};

@@ -87,15 +87,13 @@ void add_solver(nb::module_& module) {
       "that draw random numbers, or whose numbers are still to be found in data.")
       .def(nb::new_(&made), "config"_a, "network"_a = nb::none(), nb::kw_only(), "input_shape"_a = nb::none(),
            "seed"_a = nb::none(), "changes"_a = std::vector<std::string>{}, "threads"_a = nb::none())
-      .def(
-          "train_minibatch", train, "x"_a, "targets"_a = nb::none(),
-          "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
-          "For a network with several inputs, `x` is a tuple of arrays, and for one it may be. A network with its own "
-          "losses takes targets as "
-          "inputs, train_minibatch((x, y)) or train_minibatch(x, y), or none. Samples and targets first go through the "
-          "network's transforms. Labels are numbers of classes, one for each sample. Raises DataError for labels that "
-          "are not a class and for values that are not finite, and DivergenceError if the loss is not finite; then no "
-          "weight has changed.")
+      .def("train_minibatch", train, "x"_a, "targets"_a = nb::none(),
+           "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
+           "For a network with several inputs, `x` is a tuple of arrays; for one input it may be a tuple of one. A "
+           "network with its own losses takes targets as inputs, train_minibatch((x, y)) or train_minibatch(x, y), or "
+           "none. Samples and targets first go through the network's transforms. Labels are numbers of classes, one for "
+           "each sample. Raises DataError for labels that are not a class and for values that are not finite, and "
+           "DivergenceError if the loss is not finite; then no weight has changed.")
       .def_prop_ro(
           "network", [](Solver const& solver) { return solver.network; }, "The network that is trained.")
       .def_prop_ro(

@@ -183,8 +183,11 @@ std::string const& InputFile::place() const { return state_->place; }
 std::optional<InputFile::Positioned> InputFile::positioned() && {
   State& s = *state_;
   if (s.compressed || !s.regular) return {};
-  std::array<std::byte, 1 << 16> piece;
-  while (s.member && read(piece) == piece.size()) continue;
+  if (s.member) {  // at whose end its checksum is compared
+    std::array<std::byte, 1 << 16> piece;
+    while (read(piece) == piece.size()) {
+    }
+  }
   return Positioned{PositionedFile{s.path, std::move(s.file)}, s.member ? s.member->begin : 0};
 }
 

@@ -1,4 +1,4 @@
-// Judging networks that have losses and statistics of their own.
+// How networks with losses and statistics of their own are judged.
 #include <coldpress/coldpress.hpp>
 #include <coldpress/train.hpp>
 

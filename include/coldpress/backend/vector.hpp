@@ -416,7 +416,7 @@ template <class V>
 COLDPRESS_INLINE float sum(V v) {
   return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return a + b; });
 }
-/// The larger one in each lane, or NaN where either is; -0 where both are zero and one is that.
+/// The larger value in each lane, or NaN where either is NaN. Of two zeros with different signs it is -0.
 template <class V>
 COLDPRESS_INLINE V maximum(V a, V b) {
   // The two differ where one of a and b is NaN, or in the sign of zero.

@@ -21,7 +21,8 @@ constexpr bool is_in(NumberRange range, float number) {
   return range == NumberRange::above_0 ? number > 0 : number >= 0 && (range == NumberRange::at_least_0 || number < 1);
 }
 
-/// Whether all numbers of an optimizer, which are its fields of the type float, are in their ranges.
+/// Whether all numbers of an optimizer, which are its fields of the type float, are in their ranges. The fields are
+/// named here because loops over fields need headers of Boost.Hana, which programs with network types do not include.
 template <class Optimizer>
 constexpr bool numbers_in_range(Optimizer const& optimizer) {
   bool right = true;
