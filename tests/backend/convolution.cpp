@@ -214,7 +214,7 @@ TEST_CASE("sequences of random shapes") {
                         .groups = groups};
     Index const channels = groups * random.integer(1, 20);
     bool const single = seed % 4 == 0;
-    Shape const in = single ? Shape{channels} : Shape{random.integer(1, seed % 9 == 0 ? 300 : 20), channels};
+    Shape const in = single ? Shape{channels} : Shape{random.integer(1, seed % 9 == 0 ? 1000 : 20), channels};
     Index const batch = random.integer(1, single ? 70 : 5);
     compare(c, in, batch, seed);
     if (seed % 3 == 0) compare_divided(c, in, batch, seed);
@@ -254,6 +254,36 @@ TEST_CASE("the order of an image's sums does not depend on the batch, nor on blo
   // Some channels at a time, in blocks and in panels.
   for (Shape const in : {Shape{45, 7, 7}, Shape{45, 17, 20}, Shape{90, 17, 20}})
     compare_alone({.num_output = 7, .filter_shape = 3}, in);
+}
+
+TEST_CASE("the order of the sums over a sequence does not depend on its place in the minibatch") {
+  // A gradient is summed over all samples, so one sample has to be all that adds to it.
+  for (Index const outputs : {8, 16}) {
+    Convolution const c{.num_output = outputs, .filter_shape = 3, .dilation = 2};
+    Shape const in{1000, 8}, weights = c.parameters(in)[0].shape;
+    ConvolutionGeometry const g = c.geometry(in);
+    Index const out = c.output_shape(in).size();
+    Doubles const of_x = random_doubles(in.size()), of_dy = random_doubles(out);
+    Cpu backend;
+    std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {.training = true})));
+    backend.scratch = scratch.data();
+    auto const gradients_with_sample = [&](Index place) {
+      Matrix<Cpu> x{3, in.size(), false}, dy{3, out, true};
+      for (Index i = 0; i < 3; ++i) {
+        for (Index j = 0; j < in.size(); ++j) x(i, j) = static_cast<float>(of_x[static_cast<std::size_t>(j)]);
+        for (Index j = 0; j < out; ++j)
+          dy(i, j) = i == place ? static_cast<float>(of_dy[static_cast<std::size_t>(j)]) : 0.f;
+      }
+      auto sink = stored<Cpu>(weights, Doubles(static_cast<std::size_t>(weights.size()))),
+           bias_sink = stored<Cpu>({outputs}, Doubles(static_cast<std::size_t>(outputs)));
+      GradientSink<float> const to_weights{sink.data()}, to_biases{bias_sink.data()};
+      backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), to_weights, &to_biases);
+      return std::pair{canonical<Cpu>(weights, sink), canonical<Cpu>({outputs}, bias_sink)};
+    };
+    auto const first = gradients_with_sample(0);
+    CHECK(first == gradients_with_sample(1));
+    CHECK(first == gradients_with_sample(2));
+  }
 }
 
 TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<float>) {

@@ -20,6 +20,8 @@ struct Steps {
 
   Index sample_of(Index row) const { return single ? sample + row : sample; }
   Index step_of(Index row) const { return single ? 0 : step + row; }
+  /// `count` of them, the first of which is row `first`.
+  Steps part(Index first, Index count) const { return {sample_of(first), step_of(first), count, single}; }
   template <class T>
   Rows<T> of(Rows<T> y, Index width) const {
     return {y.row(sample) + step * width, rows, width, single ? y.pitch : width};

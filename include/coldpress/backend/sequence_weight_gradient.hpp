@@ -31,6 +31,12 @@ COLDPRESS_INLINE Strips gradient_tiles(ConvolutionGeometry const& g, Channels ch
   Index const tiles = g.height.filter * tiles_of<Left>(channels, outputs);
   return {tiles, g.groups * WorkPartition::panels_of(outputs), tiles};
 }
+/// The steps that are added at once where x is read in place: so many that the values of x and dy, 24 KB, stay in an
+/// L1 cache while the tiles of a tap are computed.
+inline Index gradient_steps(ConvolutionGeometry const& g) {
+  Index const most = 6144 / (g.channels + g.outputs) / Panel::most_steps;
+  return freestanding::max<Index>(most, 1) * Panel::most_steps;
+}
 /// Adds tiles [first, last) of the gradient of W and, with the first tile of a panel, the gradients of its biases,
 /// unless `biases` is null. A part of dy is read where it is, unless whole vectors would extend beyond the last row.
 template <SequenceKernels kernels>
@@ -43,7 +49,7 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
   Index const pitch = memory.panel.pitch(), own = memory.panel.output_pitch(), to_pitch = Layout::pitch(g.outputs),
               panels = WorkPartition::panels_of(outputs), of_tap = tiles_of<Left>(channels, outputs);
   Strips const strips = gradient_tiles(g, channels, outputs);
-  for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& steps) {
+  auto const add = [&](Steps const& steps) COLDPRESS_INLINE_LAMBDA {
     In const rows = steps.of(dy, g.outputs);
     bool const in_place = sees_all(g, steps);
     bool const is_last =
@@ -93,6 +99,13 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
       if (biases && part.tiles.first == 0)
         add_to_row(biases, [](Vector sum, Vector d, Index) COLDPRESS_INLINE_LAMBDA { return sum + d; });
     }
+  };
+  for_each_steps(steps_of.out, gradient_steps(g), x.rows, [&](Steps const& all) {
+    // The scratch for the last rows of dy has room for less. So that the order of a sum does not depend on the sample's
+    // place in the minibatch, this goes for the last steps of all samples.
+    bool const at_once = sees_all(g, all) && (outputs == padded_size(outputs) || all.step + all.rows < steps_of.out);
+    Index const most = at_once ? all.rows : memory.panel.rows;
+    for (Index row = 0; row < all.rows; row += most) add(all.part(row, freestanding::min(most, all.rows - row)));
   });
 }
 /// Adds the gradients of W and of the biases, which are among the first `shared` floats of scratch. Threads divide the
