@@ -172,7 +172,6 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
   }
   give(inputs, executable_->input_shapes());
   send_weights();
-  kept_inputs_.clear();
   Remaking const remaking{outputs_, given_.homes};
   executable_->forward(given_.values, mode_, given_.homes.data());
   keep(inputs);
@@ -185,9 +184,9 @@ std::span<SharedTensor const> Layer::evaluate(std::span<SharedTensor const> inpu
     throw ShapeError{"evaluate: takes " + counted(wanted, "input") + ", got " + std::to_string(inputs.size())};
   give(inputs, executable_->input_shapes());
   send_weights();
-  kept_inputs_.clear();
   Remaking const remaking{outputs_, given_.homes};
   executable_->evaluate(given_.values, given_.homes.data());
+  kept_inputs_.clear();
   return hold_outputs(executable_->output_shapes().size());
 }
 

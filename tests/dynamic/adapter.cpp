@@ -92,6 +92,19 @@ TEST_CASE("it refuses what no network has") {
   error_of<ShapeError>([&] { adapted.executable().clear(-1); });
 }
 
+TEST_CASE("an option that it could not follow is refused, and nothing has changed") {
+  auto in_parts = config;
+  in_parts.microbatch = 2;
+  Trainer solver{Net::adapt(Static{1}), in_parts};
+  Floats const before = weights_of(solver.network());
+  auto const error = error_of<UnsupportedError>(
+      [&] { solver.train_minibatch(noise({6, 4}, 1), tensor({6}, {0, 1, 2, 0, 1, 2})); });
+  CHECK(error.what() == std::string{"solver: an adapted network computes a minibatch at once, and microbatch is 2; "
+                                    "give the network type a coldpress::Solver with this option"});
+  CHECK(same_bits(weights_of(solver.network()), before));
+  CHECK(solver.iteration() == 0);
+}
+
 TEST_CASE("it moves, and its tensors outlive it") {
   std::optional<Net> adapted = Net::adapt(Static{1});
   SharedTensor const x = noise({2, 4}, 1);

@@ -238,6 +238,49 @@ TEST_CASE("wrong sizes are ShapeErrors, and nothing has changed") {
   error_of<ShapeError>([&] { layer.executable().read(dynamic::Executable::data, 4, few); });
 }
 
+TEST_CASE("backward finds the inputs of the last forward, also if a later one was refused") {
+  static Network<Sequential<Linear{3}>, Shape{512}> type{1};
+  auto const check = [](Net layer, auto refused) {
+    SharedTensor const dy = noise({64, 3}, 2);
+    layer.forward(noise({64, 512}, 1));  // which the layer alone keeps
+    auto const dx = values_of(layer.backward(dy)), gradients = gradients_of(layer);
+    layer.forward(noise({64, 512}, 1));
+    refused(layer);
+    SharedTensor const other = noise({64, 512}, 3);  // where the inputs would have been
+    CHECK(same_bits(values_of(layer.backward(dy)), dx));
+    CHECK(same_bits(gradients_of(layer), gradients));
+  };
+  auto const values = [](Net& layer) {
+    std::vector<float> const few(3);
+    error_of<ShapeError>([&] { layer.forward(dynamic::Values{few}); });
+  };
+  auto const more_inputs = [](Net& layer) {
+    SharedTensor const x = noise({2, 512}, 1);
+    error_of<ShapeError>([&] { layer.evaluate({x, x}); });
+    error_of<ShapeError>([&] { layer.forward({x, x}); });
+  };
+  check(make({"fc", Linear{3}}, Shape{512}), values);
+  check(make({"fc", Linear{3}}, Shape{512}), more_inputs);
+  check(Net::adapt(type), values);
+  check(Net::adapt(type), more_inputs);
+}
+
+TEST_CASE("backward finds the inputs of the last forward, also if one had other numbers of samples or wrong labels") {
+  LayerConfig fc{"fc", Linear{3}}, loss{"loss", NegativeLogLikelihood{3}};
+  fc.inputs = {"x"}, fc.outputs = {"scores"}, loss.inputs = {"scores", "labels"};
+  Net layer = make({"both", dynamic::SequentialConfig{{fc, loss}, {{"x", Shape{512}}, {"labels", Shape{1}}}}});
+  SharedTensor const dy = noise({64, 3}, 2), labels = tensor({64, 1}, Floats(64, 1.0f));
+  layer.forward({noise({64, 512}, 1), labels});
+  auto const dx = values_of(layer.backward(dy)), gradients = gradients_of(layer);
+  layer.forward({noise({64, 512}, 1), labels});
+  error_of<ShapeError>([&] { layer.forward({noise({64, 512}, 3), tensor({2, 1}, {1, 2})}); });
+  error_of<DataError>([&] { layer.evaluate({noise({64, 512}, 3), tensor({64, 1}, Floats(64, 7.0f))}); });
+  std::vector<SharedTensor> others;  // one of them is where the inputs would have been
+  for (std::uint64_t i = 4; i < 8; ++i) others.push_back(noise({64, 512}, i));
+  CHECK(same_bits(values_of(layer.backward(dy)), dx));
+  CHECK(same_bits(gradients_of(layer), gradients));
+}
+
 TEST_CASE("backward comes after forward") {
   static Network<Sequential<Linear{3}>, Shape{4}> type{1};
   auto const check = [](Net layer) {
@@ -457,6 +500,7 @@ TEST_CASE("a loss is a layer of its own") {
     error_of<ShapeError>([&] { likelihood.forward({scores}); });
     error_of<ShapeError>([&] { likelihood.forward(scores); });
     error_of<ShapeError>([&] { squares.forward({SharedTensor{{}}, SharedTensor{{}}}); });
+    error_of<UnsupportedError>([&] { likelihood.forward(scores.read()); });
     CHECK(values_of(likelihood.backward()[0]) == Floats{0, 0, -1, -1, 0, 0});
     error_of<UnsupportedError>([&] { likelihood.executable(); });
     error_of<UnsupportedError>([&] { likelihood.update_weights(); });

@@ -32,6 +32,8 @@ TEST_CASE("mse, mae and r2") {
 TEST_CASE("r2 where all targets are the same, and where the mean would have done") {
   CHECK(value("r2", {1, 1}, {1, 1}) == 1);
   CHECK(value("r2", {1, 2}, {1, 1}) == 0);
+  for (std::size_t n = 1; n < 40; ++n)
+    CHECK(value("r2", std::vector<float>(n, 0.2f), std::vector<float>(n, 0.1f)) == 0);
   CHECK(value("r2", {2, 2, 2}, {1, 2, 3}) == Approx(0).margin(1e-12));
 }
 

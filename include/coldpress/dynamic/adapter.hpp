@@ -70,7 +70,7 @@ class Adapted final : public Executable, private Training {
       take_outputs(inference_);
     }
     kept_ = training, passed_back_ = false;
-    if (training) ++step_;
+    if (training) batch_ = batch_of(inputs), ++step_;
     return outputs();
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
@@ -113,6 +113,10 @@ class Adapted final : public Executable, private Training {
     if (options.communicator)
       throw UnsupportedError{
           "solver: an adapted network is not divided among ranks; give the network type a coldpress::Solver"};
+    if (options.microbatch > 0)
+      throw UnsupportedError{
+          "solver: an adapted network computes a minibatch at once, and microbatch is " +
+          std::to_string(options.microbatch) + "; give the network type a coldpress::Solver with this option"};
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own cannot have an objective in addition"};
@@ -168,8 +172,10 @@ class Adapted final : public Executable, private Training {
     if (values.size() != inputs_) refuse("network: takes ", inputs_, " inputs, got ", values.size());
     std::array<Values, inputs_> inputs;
     std::copy_n(values.begin(), inputs_, inputs.begin());
-    batch_ = static_cast<Index>(inputs[0].size()) / Net::input_shape.size();
     return inputs;
+  }
+  static Index batch_of(std::span<Values const> inputs) {
+    return static_cast<Index>(inputs[0].size()) / Net::input_shape.size();
   }
   void take_outputs(auto const& workspace) {
     for (std::size_t k = 0; k < outputs_; ++k) made_[k] = workspace.output(static_cast<int>(k));
@@ -187,7 +193,7 @@ class Adapted final : public Executable, private Training {
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
     all(inputs);
-    objective_->check(Net::output_shape, targets, batch_);
+    objective_->check(Net::output_shape, targets, batch_of(inputs));
     forward(inputs, Mode::training, nullptr);
     float const mean = (*objective_)(ready<typename Net::Backend>(), made_[0], Net::output_shape, targets, batch_);
     std::array<Values, outputs_> gradients;
@@ -209,7 +215,7 @@ class Adapted final : public Executable, private Training {
       coldpress::backward(run, GradientSinks<float>{{training_.gradients().data()}, run.program.slots()});
       own_.remember(run);
       take_outputs(own_);
-      ++step_;
+      batch_ = batch_of(inputs), ++step_;
     } else {
       throw ConfigError{"the network has no loss, and there is no objective"};
     }

@@ -82,8 +82,9 @@ class Layer {
   /// larger batch, leave it dangling. Copy what has to last.
   Values forward(Values x) {
     send_weights();
-    kept_inputs_.clear();
-    return executable().forward(x, mode_);
+    Values const y = executable().forward(x, mode_);
+    kept_inputs_.clear();  // if forward throws, backward still reads those of the call before
+    return y;
   }
 
   /// Forward in inference mode, whatever mode is set.

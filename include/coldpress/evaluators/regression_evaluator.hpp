@@ -40,13 +40,14 @@ class RegressionEvaluator {
   double value() const {
     if (samples().empty()) return std::numeric_limits<double>::quiet_NaN();
     double const n = static_cast<double>(samples().size());
-    double absolute = 0, squared = 0, mean = 0, spread = 0;
+    double absolute = 0, squared = 0, sum = 0, spread = 0;
     for (Sample const& s : samples()) {
       double const error = static_cast<double>(s.predicted) - static_cast<double>(s.actual);
-      absolute += std::abs(error), squared += error * error, mean += static_cast<double>(s.actual) / n;
+      absolute += std::abs(error), squared += error * error, sum += static_cast<double>(s.actual);
     }
     if (metric_ == "mae") return absolute / n;
     if (metric_ == "mse") return squared / n;
+    double const mean = sum / n;  // of equal targets exactly these, so that there is no spread
     for (Sample const& s : samples()) spread += std::pow(static_cast<double>(s.actual) - mean, 2);
     return spread > 0 ? 1 - squared / spread : squared > 0 ? 0 : 1 - squared;
   }

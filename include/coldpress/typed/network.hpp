@@ -220,8 +220,9 @@ class Network {
                   "forward_training: give a value for each input that the outputs depend on, and for no other");
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
-    workspace.step_ = step;
+    workspace.step_ = 0;  // a layer that throws leaves nothing that backward could read
     transfer_.play(ForwardOf{}, run);
+    workspace.step_ = step;
     return workspace.remember(run);
   }
   /// Computes the gradients from those of the outputs, which are a std::tuple if there are several. Returns the
@@ -240,13 +241,13 @@ class Network {
                    shape_of_output(k));
     std::array<T const*, output_count> seeds{};
     for (std::size_t k = 0; k < seeds.size(); ++k) seeds[k] = workspace.buffers_.bring(spans[k], input_count + k);
+    workspace.step_ = 0;  // gradients overwrite values that a second backward would need
     transfer_.play(BackwardOf{}, run, seeds, workspace.gradients_.data());
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {
           {run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch};
     }
-    workspace.step_ = 0;  // gradients have overwritten values that a second backward would need
     return workspace.input_gradient(0);
   }
   /// Reserves memory for `batch` samples: forward and step then allocate nothing for up to this many.
