@@ -123,7 +123,8 @@ TEST_CASE("convolutions of random shapes") {
   }
 }
 TEST_CASE("tiles of both sizes add in the same order") {
-  for (auto const& [m, n, k] : {std::array<Index, 3>{65, 130, 37}, {130, 129, 16}, {70, 100, 0}}) {
+  for (auto const& extents : {std::array<Index, 3>{65, 130, 37}, {130, 129, 16}, {70, 100, 0}}) {
+    Index const m = extents[0], n = extents[1], k = extents[2];
     INFO(m << " x " << k << " x " << n);
     std::vector<float> const a = numbers.values<float>(m * k), b = numbers.values<float>(k * n);
     for (Precision const precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {

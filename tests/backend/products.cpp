@@ -12,7 +12,7 @@ namespace {
 
 /// Doubles what it is given; enough of an operation to be applied.
 struct Twice {
-  static constexpr bool needs_input = false, heavy = false;
+  [[maybe_unused]] static constexpr bool needs_input = false, heavy = false;
   template <class T>
   T value(T x, Position) const {
     return x + x;

@@ -97,8 +97,9 @@ TEST_CASE("an option that it could not follow is refused, and nothing has change
   in_parts.microbatch = 2;
   Trainer solver{Net::adapt(Static{1}), in_parts};
   Floats const before = weights_of(solver.network());
-  auto const error = error_of<UnsupportedError>(
-      [&] { solver.train_minibatch(noise({6, 4}, 1), tensor({6}, {0, 1, 2, 0, 1, 2})); });
+  auto const error = error_of<UnsupportedError>([&] {
+    solver.train_minibatch(noise({6, 4}, 1), tensor({6}, {0, 1, 2, 0, 1, 2}));
+  });
   CHECK(error.what() == std::string{"solver: an adapted network computes a minibatch at once, and microbatch is 2; "
                                     "give the network type a coldpress::Solver with this option"});
   CHECK(same_bits(weights_of(solver.network()), before));
@@ -122,8 +123,8 @@ TEST_CASE("an adapted network of the reference backend trains as the fast one do
   using Layers = Sequential<Linear{6}, TanH{}, Linear{3}>;
   Network<Layers, Shape{4}> fast{3};
   Network<Layers, Shape{4}, DynamicBatch, Reference<float>> exact{3};
-  dynamic::SolverConfig const config{.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}}, .base_lr = 0.1f};
-  dynamic::Solver a{dynamic::Layer::adapt(fast), config}, b{dynamic::Layer::adapt(exact), config};
+  dynamic::SolverConfig const squares{.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}}, .base_lr = 0.1f};
+  dynamic::Solver a{dynamic::Layer::adapt(fast), squares}, b{dynamic::Layer::adapt(exact), squares};
   std::vector<float> x(20), t(15);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) / 7;
   for (std::size_t i = 0; i < t.size(); ++i) t[i] = static_cast<float>(i % 5) / 5;

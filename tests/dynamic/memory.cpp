@@ -215,8 +215,8 @@ TEST_CASE("a step that finds no memory for another objective leaves training for
   float const before = loss(one);
   static int left;  // calls until one is refused
   bool refused = true;
-  for (int calls = 0; refused; ++calls) {
-    left = calls, refused = false;
+  for (int allowed = 0; refused; ++allowed) {
+    left = allowed, refused = false;
     heap.refuses = [](std::size_t) { return left-- == 0; };
     try {
       loss(other);

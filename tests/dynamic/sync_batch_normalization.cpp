@@ -123,9 +123,9 @@ TEST_CASE("mean and variance are those of all samples, where the last part is sh
   CHECK(mean[0] == Approx(0.5 * 4));
   CHECK(variance[0] == Approx(0.5 * 1 + 0.5 * 66 / 4));  // unbiased
   for (std::size_t i = 0; i < 5; ++i) {
-    double const normalized = (static_cast<double>(x[i]) - 4) / std::sqrt(66.0 / 5 + 0.5);
+    double const wanted = (static_cast<double>(x[i]) - 4) / std::sqrt(66.0 / 5 + 0.5);
     CHECK(static_cast<double>(solver.output().values[i]) ==
-          Approx(static_cast<double>(weight[0]) * normalized).margin(1e-6));
+          Approx(static_cast<double>(weight[0]) * wanted).margin(1e-6));
   }
 }
 

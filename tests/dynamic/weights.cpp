@@ -146,11 +146,11 @@ TEST_CASE("a shared weight freezes under the names of all its layers, typed and 
   using Tied = Network<Sequential<Shared<"w", Linear{3}>{}, TanH{}, Shared<"w", Linear{3}>{}, Linear{3}>, Shape{3}>;
   auto const check = [](Net net) {
     SharedTensor const x = noise({4, 3}, 1), dy = noise({4, 3}, 2);
-    auto const check_moves = [&](bool first, bool last) {
+    auto const check_moves = [&](bool first_moves, bool last_moves) {
       Floats const before = weights_of(net);
       net.forward(x), net.backward(dy), net.update_weights();
-      CHECK((weights_of(net).front() != before.front()) == first);
-      CHECK((weights_of(net).back() != before.back()) == last);
+      CHECK((weights_of(net).front() != before.front()) == first_moves);
+      CHECK((weights_of(net).back() != before.back()) == last_moves);
     };
     for (char const* name : {"linear1", "linear2", "linear2-0"}) {
       net.freeze(name);

@@ -387,8 +387,8 @@ TEST_CASE("buffers start at whole cache lines, whatever the pitch") {
   }
 }
 
-/// A chain of dense layers with memory of their own; of `residual` ones every third adds what came before the three.
-Planned long_chain_plan(int count, bool residual, PlanOptions const& options) {
+/// A chain of dense layers with memory of their own; if `adds`, every third adds what came before the three.
+Planned long_chain_plan(int count, bool adds, PlanOptions const& options) {
   std::vector<Node> nodes{Node{.shape = {32}}};
   int last = 0, shortcut = 0;
   auto const push = [&](Node const& node) {
@@ -400,7 +400,7 @@ Planned long_chain_plan(int count, bool residual, PlanOptions const& options) {
     node.memory = 16 + i % 2 * 32;
     node.inputs[0] = last;
     last = push(node);
-    if (!residual || i % 3 != 0) continue;
+    if (!adds || i % 3 != 0) continue;
     shortcut = last = push(test::detail::made(Add{}, nodes, {last, shortcut}));
   }
   if (options.losses) {
@@ -416,10 +416,10 @@ TEST_CASE("to place the values of many layers takes a few steps for each: infere
                              {.training = true, .losses = true},
                              {.training = true, .input_gradient = true, .keep_gradients = true}};
   for (int count : {9, 99, 999, 9999}) {
-    for (bool residual : {false, true}) {
+    for (bool adds : {false, true}) {
       for (PlanOptions const& options : all) {
-        if (residual && options.keep_gradients) continue;  // gradients that add leave gaps for good: quadratic
-        auto const p = long_chain_plan(count, residual, options);
+        if (adds && options.keep_gradients) continue;  // gradients that add leave gaps for good: quadratic
+        auto const p = long_chain_plan(count, adds, options);
         CHECK(p.size.groups >= count);
         CHECK(p.size.visited <= 12 * count);
       }

@@ -26,9 +26,9 @@ TEMPLATE_TEST_CASE("a mean is over the whole window, and the first of equal maxi
     CHECK(test::copy_of<float>(net.forward_training(x, workspace)) == y);
     CHECK(test::copy_of<float>(net.backward(dy, workspace)) == dx);
   };
-  constexpr ChannelPooling mean{.mode = PoolingMode::average, .filter_size = 2, .stride = 2};
+  static constexpr ChannelPooling mean{.mode = PoolingMode::average, .filter_size = 2, .stride = 2};
   check(Network<Sequential<mean>, Shape{3}, DynamicBatch, TestType>{}, {4, 8, 12}, {2, 2}, {6, 6}, {1, 1, 1});
-  constexpr ChannelPooling most{.filter_size = 3};
+  static constexpr ChannelPooling most{.filter_size = 3};
   check(Network<Sequential<most>, Shape{5}, DynamicBatch, TestType>{}, {1, 5, 5, 2, 5}, {1, 2, 4}, {5, 5, 5},
         {0, 3, 4, 0, 0});
 }

@@ -26,7 +26,7 @@ TEST_CASE("ConvolutionTranspose of sequences keeps the laws of layers") {
 
 // Each value of x adds itself times the filter, two places after the one before it.
 TEMPLATE_TEST_CASE("ConvolutionTranspose adds filters", "", DefaultBackend, Reference<float>) {
-  constexpr ConvolutionTranspose layer{.num_output = 1, .filter_shape = {1, 3}, .stride = {1, 2}};
+  static constexpr ConvolutionTranspose layer{.num_output = 1, .filter_shape = {1, 3}, .stride = {1, 2}};
   Network<Sequential<layer>, Shape{1, 1, 2}, DynamicBatch, TestType> net;
   net.write_weight(0, std::vector<float>{1, 2, 3});
   net.write_weight(1, std::vector<float>{0.5f});

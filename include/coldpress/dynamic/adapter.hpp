@@ -114,9 +114,9 @@ class Adapted final : public Executable, private Training {
       throw UnsupportedError{
           "solver: an adapted network is not divided among ranks; give the network type a coldpress::Solver"};
     if (options.microbatch > 0)
-      throw UnsupportedError{
-          "solver: an adapted network computes a minibatch at once, and microbatch is " +
-          std::to_string(options.microbatch) + "; give the network type a coldpress::Solver with this option"};
+      throw UnsupportedError{"solver: an adapted network computes a minibatch at once, and microbatch is " +
+                             std::to_string(options.microbatch) +
+                             "; give the network type a coldpress::Solver with this option"};
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own cannot have an objective in addition"};
