@@ -23,6 +23,8 @@ std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> outp
 std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
   check_kept();
   if (loss_) {
+    if (!output_gradients.empty())
+      throw ShapeError{"backward: a loss takes no gradients, got " + std::to_string(output_gradients.size())};
     require(!loss_->objective.gradient().empty(), "backward: must come after forward");
     hold(input_gradients_, 0, {loss_->objective.gradient()}, kept_inputs_[0].shape());
     if (Values const to_targets = loss_->objective.target_gradient(); !to_targets.empty())

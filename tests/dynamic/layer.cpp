@@ -486,6 +486,8 @@ TEST_CASE("a loss is a layer of its own") {
     CHECK(values_of(outputs[0]) == Floats{(1.0f + 4.0f) / 2});
     CHECK(values_of(squares.backward()[0]) == Floats{2, 0, -4, 0});
     CHECK(squares.backward_input()[0].shape() == y.shape());
+    CHECK(error_of<ShapeError>([&] { squares.backward(y); }).what() ==
+          std::string{"backward: a loss takes no gradients, got 1"});
     CHECK(squares.learnable_weights_data().empty());
 
     Net likelihood = Net::from_config(Backend{backend}, {"nll", NegativeLogLikelihood{3}});

@@ -56,8 +56,8 @@ class Layer {
   SharedTensor const& forward(SharedTensor const& input) { return forward(std::span{&input, 1})[0]; }
   /// Computes the gradients of the inputs, which are returned, and of the weights, from those of the outputs. A loss
   /// layer takes no gradients; it returns those of the predictions and, if its loss has one, of the targets. Throws
-  /// ShapeError if there was no forward in training mode before, or if a gradient does not have the shape of its
-  /// output.
+  /// ShapeError if there was no forward in training mode before, or for another number of gradients, or one that does
+  /// not have the shape of its output.
   std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients = {});
   SharedTensor const& backward(SharedTensor const& output_gradient) {
     return backward(std::span{&output_gradient, 1})[0];
