@@ -202,6 +202,7 @@ persist::Model keras::read_model(Contents& contents, KerasOptions const& options
     model["class_name"].refuse<UnsupportedError>("got " + json::described(model["class_name"].json()) +
                                                  ", expected \"Sequential\" or \"Functional\"");
   refuse_unknown(model);
+  refuse_quantised(model);
   return KerasReader{contents, options}.read(model);
 }
 

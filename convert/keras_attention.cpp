@@ -23,6 +23,7 @@ bool is_causal(Layer const& layer) {
   if (!layer.keywords) return causal;
   for (auto const& [key, value] : layer.keywords->json().items()) {
     Node const given = (*layer.keywords)[key];
+    if (key == "value" || key == "key") continue;  // are among the inputs
     if (given.is_null() || key == "training" || (value.is_boolean() && !given.flag())) continue;
     if (key != "use_causal_mask") given.refuse<UnsupportedError>("is given to attention, and is not read");
     causal = given.flag();

@@ -50,9 +50,42 @@ void list_unknown(Node const& model, int depth, std::string& unknown) {
   }
 }
 
+/// The name of a policy of dtypes that quantises weights, such as {"class_name": "QuantizedDTypePolicy"} or
+/// "int8_from_float32", also in a map of policies.
+std::optional<Node> quantising(Node const& dtype) {
+  if (dtype.is_text() && dtype.text().find("_from_") != std::string::npos) return dtype;
+  if (!dtype.is_object()) return std::nullopt;
+  if (auto const kind = dtype.find_value("class_name"); kind && kind->is_text()) {
+    std::string const name = kind->text();
+    if (name.ends_with("DTypePolicy") && name != "DTypePolicy" && name != "FloatDTypePolicy") return kind;
+  }
+  for (auto const& [key, value] : dtype.json().items()) {
+    if (auto const found = quantising(dtype[key])) return found;
+  }
+  return std::nullopt;
+}
+
+void refuse_quantised_in(Node const& node, std::string layer) {
+  if (node.is_list()) {
+    for (std::size_t i = 0; i < node.size(); ++i) refuse_quantised_in(node[i], layer);
+  } else if (node.is_object()) {
+    if (auto const name = node.find_value("name"); name && name->is_text()) layer = name->text();
+    if (auto const dtype = node.find_value("dtype")) {
+      if (auto const policy = quantising(*dtype))
+        policy->refuse<UnsupportedError>("got " + json::described(policy->json()) + " for the layer '" +
+                                         persist::printable(layer) +
+                                         "', whose weights are quantised; expected weights that are floats");
+    }
+    for (auto const& [key, value] : node.json().items()) refuse_quantised_in(node[key], layer);
+  }
+}
+
 /// The tensors that are named somewhere in the arguments of a call, in order: [layer, node, number].
 void find_tensors(Node const& node, std::vector<Node>& found) {
   if (node.is_list()) {
+    // Keras 2 names them so among the named arguments.
+    if (node.size() == 3 && node[0].is_text() && node[1].json().is_number() && node[2].json().is_number())
+      return found.push_back(node);
     for (std::size_t i = 0; i < node.size(); ++i) find_tensors(node[i], found);
   } else if (node.is_object()) {
     auto const kind = node.find_value("class_name");
@@ -60,6 +93,32 @@ void find_tensors(Node const& node, std::vector<Node>& found) {
       return found.push_back(node["config"]["keras_history"]);
     for (auto const& [key, value] : node.json().items()) find_tensors(node[key], found);
   }
+}
+
+/// Adds the value and the key of an attention, if they are among the named arguments, and refuses other inputs there.
+void add_named_inputs(std::string const& kind, Node const& keywords, std::vector<Node>& tensors) {
+  auto const is_read = [&](std::string const& key) {
+    return kind == "MultiHeadAttention" && (key == "value" || key == "key");
+  };
+  for (auto const& [key, value] : keywords.json().items()) {
+    std::vector<Node> named;
+    find_tensors(keywords[key], named);
+    bool const constant = !value.is_null() && (key == "mask" || key == "initial_state");
+    if ((!named.empty() || constant) && !is_read(key))
+      keywords[key].refuse<UnsupportedError>("is another input, such as a mask or an initial state, which is not read");
+  }
+  for (std::string const key : {"value", "key"}) {
+    if (auto const given = keywords.find_value(key); given && is_read(key)) find_tensors(*given, tensors);
+  }
+}
+
+/// Refuses a call of Keras 2 with training=True, which holds when the model predicts, too. In Keras 3 it does not.
+void refuse_training(Node const& keywords) {
+  auto const training = keywords.find_value("training");
+  if (training && training->json() != false && training->json() != 0)
+    training->refuse<UnsupportedError>("got " + json::described(training->json()) +
+                                       ", with which the layer always computes as in training; expected false or "
+                                       "nothing");
 }
 
 /// The output of a call that [layer, call, number] names.
@@ -99,7 +158,10 @@ void refuse_unknown(Node const& model) {
   if (!unknown.empty()) throw UnsupportedError{"has layers that are not known: " + unknown};
 }
 
+void refuse_quantised(Node const& model) { refuse_quantised_in(model, "model"); }
+
 std::vector<Call> calls_of(Node const& layer) {
+  std::string const kind = layer["class_name"].text();
   std::vector<Call> all;
   Node const calls = layer["inbound_nodes"];
   if (calls.size() > max_layers) calls.expected("a list of at most " + json::grouped(static_cast<Index>(max_layers)));
@@ -109,16 +171,16 @@ std::vector<Call> calls_of(Node const& layer) {
     if (calls[c].is_object()) {
       find_tensors(calls[c]["args"], tensors);
       call.keywords = calls[c].find_value("kwargs");
-      std::vector<Node> named;
-      if (call.keywords) find_tensors(*call.keywords, named);
-      if (!named.empty())
-        calls[c]["kwargs"].refuse<UnsupportedError>("has other inputs, such as an initial state, which are not read");
+      if (call.keywords) add_named_inputs(kind, *call.keywords, tensors);
     } else {
       for (std::size_t i = 0; i < calls[c].size(); ++i) {
-        Node const tensor = calls[c][i];  // Keras 2: [layer, node, number, {}]
-        if (tensor.size() > 3 && tensor[3].find_value("initial_state"))
-          tensor[3].refuse<UnsupportedError>("has an initial state, which is not read");
+        Node const tensor = calls[c][i];  // Keras 2: [layer, node, number, {}], with the same named arguments in each
         tensors.push_back(tensor);
+        if (tensor.size() > 3) call.keywords = tensor[3];
+      }
+      if (call.keywords) {
+        add_named_inputs(kind, *call.keywords, tensors);
+        refuse_training(*call.keywords);
       }
     }
     for (Node const& tensor : tensors) call.sources.push_back(source_of(tensor));

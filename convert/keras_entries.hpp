@@ -14,20 +14,24 @@ std::vector<Layer> layers_of(Node const& model, Place const& place);
 /// Throws UnsupportedError with the classes and the names of all layers that are not known, also in models inside.
 void refuse_unknown(Node const& model);
 
+/// Throws UnsupportedError for the first layer, also in layers and models inside, whose policy of dtypes says that its
+/// weights are quantised.
+void refuse_quantised(Node const& model);
+
 /// The output of a call of a layer; call 0 is the first.
 struct Source {
   std::string layer;
   std::size_t call = 0;
   auto operator<=>(Source const&) const = default;
 };
-/// The values that one call of a layer reads, and its named arguments, of which files of Keras 2 have none.
+/// The values that one call of a layer reads, and its named arguments.
 struct Call {
   std::vector<Source> sources;
   std::optional<Node> keywords = {};
 };
 
 /// The calls of a layer, each of which computes with the same weights. Throws UnsupportedError if one reads more than
-/// its arguments.
+/// its arguments and the value and the key of an attention, or if one of Keras 2 computes as in training.
 std::vector<Call> calls_of(Node const& layer);
 
 /// The number by which other layers refer to a layer's first call. For a model with an input layer, Keras 2 counts its

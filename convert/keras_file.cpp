@@ -1,6 +1,7 @@
 // Opens .keras archives and HDF5 files, and finds the variables of a layer by the names in either.
 #include "keras_file.hpp"
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include "data/input_file.hpp"
@@ -94,16 +95,34 @@ std::vector<std::string> names_in(Id const& file) {
   return names;
 }
 
-/// Whether the path has these components, in this order.
+/// Whether the path begins with the first of these components, and has the others in this order.
 bool leads_through(std::string_view path, std::vector<std::string> const& names) {
   std::size_t next = 0;
   while (next < names.size() && !path.empty()) {
     // A name may have slashes itself.
     if (path.starts_with(names[next]) && (path.size() == names[next].size() || path[names[next].size()] == '/')) ++next;
+    if (next == 0) return false;  // the group of another layer of the outermost model
     auto const slash = path.find('/');
     path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
   }
   return next == names.size();
+}
+
+/// A variable for a message, with the layer that has it: 'layers/dense/vars/0' of the layer 'inner/scores'.
+std::string described(hdf5::Dataset const& dataset, Place const& place) {
+  std::string layer;
+  for (std::string const& name : place.names) layer += (layer.empty() ? "" : "/") + name;
+  return "'" + printable(dataset.name) + "' of the layer '" + printable(layer) + "'";
+}
+
+/// Refuses integers, which are weights that were quantised, and floats of 8 bits.
+void expect_floats(hdf5::Dataset const& dataset, std::string const& which) {
+  Id const type{H5Dget_type(dataset.dataset.get()), H5Tclose};
+  bool const floats = H5Tget_class(type.get()) == H5T_FLOAT;
+  std::size_t const bits = 8 * H5Tget_size(type.get());
+  if (!floats || bits < 16)
+    throw UnsupportedError{which + " holds " + (floats ? "floats" : "integers") + " of " + std::to_string(bits) +
+                           " bits, expected floats of at least 16 bits"};
 }
 
 }  // namespace
@@ -180,9 +199,13 @@ Array File::read(Place const& place, std::size_t number, std::string_view name, 
   if (std::vector<Index> const extents{dataset.extents.begin(), dataset.extents.end()}; extents != shape)
     malformed("'" + printable(dataset.name) + "' has shape " + persist::text(extents) + ", but the layer needs " +
               persist::text(shape));
+  std::string const which = described(dataset, place);
+  expect_floats(dataset, which);
   Array array{shape, std::vector<float>(static_cast<std::size_t>(count(dataset.name, shape)))};
   if (H5Dread(dataset.dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.values.data()) < 0)
     malformed("cannot read '" + printable(dataset.name) + "'" + Library::reason());
+  if (Index const bad = first_not_finite<float>(array.values); bad >= 0)
+    throw DataError{which + ": value " + std::to_string(bad) + " is infinite, NaN or beyond the range of a float"};
   return array;
 }
 

@@ -68,6 +68,17 @@ TEST_CASE("models of Keras 2 and 3 compute what Keras computes") {
   }
 }
 
+TEST_CASE("an attention of Keras 2 has its value and its key among the named arguments of its call") {
+  if (!has_keras()) return;
+  auto const x = data::read_npy(file("attention2.x.npy")), y = data::read_npy(file("attention2.y.npy"));
+  CHECK(difference(predicted(read_keras(file("attention2.h5")), x.values), y.values) < 1e-5);
+}
+
+TEST_CASE("a layer of Keras 2 may have the name of one in a model beside it") {
+  if (!has_keras()) return;
+  CHECK(predicted(read_keras(file("same_name.h5")), {1, 2, 3}) == std::vector<float>{2, 4, 6});
+}
+
 TEST_CASE("hard_sigmoid is that of the version that wrote the file") {
   if (!has_keras()) return;
   std::string const bytes = content(file("hard.h5"));
@@ -153,6 +164,45 @@ TEST_CASE("what is not known or wrong in a model is said with its place") {
   CHECK(contains(with(format, "kernel\0"s, "kennel\0"s), "has no dataset 'kernel' for the layer"));
   CHECK(contains(with(format, "model_config", "model_comfit"), "has no attribute 'model_config'"));
   CHECK(contains(with(format, "{\"class_name\": \"Seq", "[\"class_name\": \"Seq"), "is not JSON: "));
+}
+
+TEST_CASE("weights of Keras that are quantised, not floats, not finite or beyond a float are refused") {
+  if (!has_keras()) return;
+  auto const says = [&]<class Expected>(Expected const*, std::string const& name, std::string const& sentence) {
+    CHECK(message<Expected>([&] { static_cast<void>(read_keras(file(name))); }) == file(name) + ": " + sentence);
+  };
+  constexpr UnsupportedError const* unsupported = nullptr;
+  constexpr DataError const* data = nullptr;
+  std::string const quantised =
+                        " for the layer 'scores', whose weights are quantised; expected weights that are floats",
+                    first = "config.layers[1].config.dtype", weight = "'layers/dense/vars/";
+  says(unsupported, "quantised.keras", first + ".class_name: got \"QuantizedDTypePolicy\"" + quantised);
+  says(unsupported, "quantised_float8.keras", first + ".class_name: got \"QuantizedFloat8DTypePolicy\"" + quantised);
+  says(unsupported, "quantised_by_name.keras", first + ": got \"int8_from_float32\"" + quantised);
+  says(unsupported, "quantised_by_map.keras",
+       first + ".config.policy_map.scores.class_name: got \"QuantizedDTypePolicy\"" + quantised);
+  says(unsupported, "integers.keras",
+       weight + "0' of the layer 'scores' holds integers of 8 bits, expected floats of at least 16 bits");
+  says(unsupported, "float8.keras",
+       weight + "0' of the layer 'scores' holds floats of 8 bits, expected floats of at least 16 bits");
+  std::string const bad = " is infinite, NaN or beyond the range of a float";
+  says(data, "nan.keras", weight + "0' of the layer 'scores': value 2" + bad);
+  says(data, "beyond_float.keras", weight + "1' of the layer 'scores': value 1" + bad);
+  CHECK(read_keras(file("half.keras")).weights.size() == 2);
+}
+
+TEST_CASE("calls of Keras 2 with a mask, or always in training, are refused") {
+  if (!has_keras()) return;
+  auto const said = [](std::string const& name) {
+    return message<UnsupportedError>([&] { static_cast<void>(read_keras(file(name))); });
+  };
+  CHECK(said("call_mask.h5") == file("call_mask.h5") +
+                                    ": config.layers[2].inbound_nodes[0][0][3].mask: is another input, such as a mask "
+                                    "or an initial state, which is not read");
+  CHECK(said("call_training.h5") == file("call_training.h5") +
+                                        ": config.layers[1].inbound_nodes[0][0][3].training: got true, with which the "
+                                        "layer always computes as in training; expected false or nothing");
+  CHECK_NOTHROW(read_keras(file("call_no_mask.h5")));
 }
 
 TEST_CASE("a model of Keras is read where a file has the name of its weights") {
