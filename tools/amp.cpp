@@ -69,7 +69,7 @@ void add_training(CLI::App& command, AmpOptions& options) {
       ->group(of_run);
   number_of("--epochs", options.epochs, "Passes over the data, including those before a checkpoint", at_least_1());
   number_of("--batch", options.batch, "Segments in a step", at_least_1());
-  number_of("--seed", options.seed, "Decides initial weights and the order of the segments", not_negative());
+  number_of("--seed", options.seed, "Decides initial weights and the order of the segments", any_seed());
   number_of("--rate", options.rate, "Learning rate of Adam", positive());
   number_of("--decay", options.decay, "Factor of the rate after each epoch", positive());
   number_of("--squares", options.losses.squares, "Weight of the mean squared error", factor());

@@ -124,7 +124,7 @@ void add_convert(CLI::App& app) {
                     "Weights that the file lacks have their initial values, not only biases");
   CLI::Option const* const seed = command->add_option("--seed", options->options.seed, "Seed of these initial values")
                                       ->type_name(number)
-                                      ->check(not_negative())
+                                      ->check(any_seed())
                                       ->capture_default_str();
   command->callback([options, seed] {
     options->seeded = seed->count() > 0;

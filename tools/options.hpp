@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -33,8 +34,15 @@ inline CLI::Validator between(double least, double most) {
           },
           ""};
 }
-inline CLI::Validator not_negative() {
-  return {[](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
+/// A seed, where CLI takes the largest number for all that are larger.
+inline CLI::Validator any_seed() {
+  return {[](std::string& text) -> std::string {
+            if (text.starts_with('-')) return "must not be negative";
+            errno = 0;
+            std::strtoull(text.c_str(), nullptr, 0);
+            return errno == ERANGE ? "must be at most 18446744073709551615, is " + text : "";
+          },
+          ""};
 }
 inline CLI::Validator one_of(std::vector<std::string> const& names) { return CLI::IsMember(names).description(""); }
 

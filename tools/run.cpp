@@ -267,7 +267,7 @@ void add_run(CLI::App& command, RunOptions& options) {
       .add_option("--seed", options.seed,
                   "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
       ->type_name(number)
-      ->check(not_negative())
+      ->check(any_seed())
       ->group(of_run);
 }
 
