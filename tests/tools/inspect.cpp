@@ -51,6 +51,16 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
       contains(text, "\n  on a GPU: forward is one graph of 2 kernels, each with as many blocks as it has work for\n"));
 }
 
+TEST_CASE("inspect --dot writes names as they are, whatever they have") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const file = folder / "net.juice";
+  SequentialConfig net;
+  net.add_input("x", {2}).add_layer({R"(a|b "c" \n)", ReLU{}});
+  persist::write_model(file, {.name = "net", .config = {"net", net}});
+  CHECK(contains(output({"inspect", file, "--dot"}), R"(n1 [label="a|b \"c\" \\n\n{2}\n0 + )"));
+}
+
 TEST_CASE("inspect shows what is done to samples, and the classes") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -105,19 +105,18 @@ inline std::string Description::table() const {
 }
 
 inline std::string Description::dot() const {
-  auto const quoted = [](std::string const& text) {
-    std::string result = "\"";
+  auto const escaped = [](std::string const& text) {
+    std::string result;
     for (char c : text) {
       if (c == '"' || c == '\\') result += '\\';
       result += c;
     }
-    return result + '"';
+    return result;
   };
   auto const box = [&](std::size_t i) {
     bool const input = nodes[i].kind == Node::Kind::input;
-    std::string label = quoted(name(i) + "|" + to_string(nodes[i].shape) + "|" + buffer(i));
-    for (std::size_t at = 0; (at = label.find('|', at)) != std::string::npos; ++at) label.replace(at, 1, "\\n");
-    return "n" + std::to_string(i) + " [label=" + label + (input ? ", shape=oval" : "") + "];\n";
+    return "n" + std::to_string(i) + " [label=\"" + escaped(name(i)) + "\\n" + to_string(nodes[i].shape) + "\\n" +
+           buffer(i) + '"' + (input ? ", shape=oval" : "") + "];\n";
   };
   std::string text = "digraph network {\n  node [shape=box, fontname=\"sans-serif\"];\n";
   int const inputs = max_network_inputs + 1;  // the network's inputs have group numbers below 0
