@@ -280,7 +280,12 @@ void train_on(Ranks const& ranks, TrainOptions options) {
   std::uint64_t const before = trainer.iteration();
   trainer.run();
   finish(true);
-  if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs or steps were done before.");
+  if (trainer.iteration() == before && trainer.stopped().empty()) {
+    std::string const limit = options.steps > 0 ? " or " + counted(options.steps, "step") : "";
+    std::printf("Nothing was trained: the run was to end after %s%s, and %s and %s were done before.\n",
+                counted(run.epochs, "epoch").c_str(), limit.c_str(), counted(run.epoch, "epoch").c_str(),
+                counted(before, "step").c_str());
+  }
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
   tell(trainer, watchers, options, run.monitoring.early_stopping ? &*run.monitoring.early_stopping : nullptr);
   if (!ranks.communicator()) return;

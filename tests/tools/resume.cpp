@@ -56,7 +56,17 @@ TEST_CASE("a checkpoint written between carries to the same end as one written a
   CHECK(c.network(c.begin({"--resume", c.checkpoint, "--checkpoint", c.checkpoint, "--batch", "8", "--seed", "3"})) ==
         whole);
   CHECK(persist::read_checkpoint(c.checkpoint) == end);
-  // Nothing is left to do, or more than was planned.
+  // Nothing is left to do, less than was done, or more than was planned.
+  std::vector<std::string> const again{"train", "--resume", c.checkpoint, "--trust-paths", "--save", c.folder / "net"};
+  auto const says = [&](std::vector<std::string> more, std::string const& limit) {
+    more.insert(more.begin(), again.begin(), again.end());
+    CHECK(
+        contains(output(more), "Nothing was trained: the run was to end after " + limit +
+                                   ", and 4 epochs and 52 steps were done before.\nSaved the network after 52 steps"));
+  };
+  says({}, "4 epochs");
+  says({"--epochs", "1"}, "1 epoch");
+  says({"--epochs", "9", "--steps", "30"}, "9 epochs or 30 steps");
   CHECK(c.network({"train", "--resume", c.checkpoint, "--trust-paths"}) == whole);
   CHECK(c.network({"train", "--resume", c.checkpoint, "--data", c.data, "--epochs", "6"}) ==
         c.network(c.begin({"--epochs", "6"})));
