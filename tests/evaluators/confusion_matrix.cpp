@@ -23,6 +23,7 @@ TEST_CASE("the first of equal scores is the class, and there is none with a NaN"
 TEST_CASE("samples are counted by class, and the right ones in the accuracy") {
   ConfusionMatrix matrix{3};
   CHECK(std::isnan(matrix.accuracy().value()));
+  CHECK(to_string(matrix.accuracy()) == "no samples");
   matrix.add_samples(Classes{0, 1, 2, 2, no_class}, Classes{0, 1, 1, 2, 2});
   CHECK(matrix.count(1, 2) == 1);
   CHECK(matrix.count(2, 2) == 1);

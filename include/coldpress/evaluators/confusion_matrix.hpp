@@ -88,8 +88,9 @@ class ConfusionMatrix {
   Window<Sample> window_;
 };
 
-/// An accuracy as text, for example "9/10 = 90.00%".
+/// An accuracy as text, for example "9/10 = 90.00%", or "no samples".
 inline std::string to_string(ConfusionMatrix::Accuracy const& accuracy) {
+  if (accuracy.samples == 0) return "no samples";
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.2f%%", 100 * accuracy.value());
   return std::to_string(accuracy.correct) + "/" + std::to_string(accuracy.samples) + " = " + percent;
