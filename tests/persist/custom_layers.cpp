@@ -118,6 +118,8 @@ TEST_CASE("a field that means nothing is refused with its name and the layer's")
     refuses<ConfigError>({"everything", {{field, std::move(value)}}}, field, words);
   };
   using Extents = std::vector<std::uint64_t>;
+  refuses<ConfigError>({"everything", {{"small", 1.0}, {"count", std::int64_t{1}}, {"small", 2.0}}}, "small",
+                       "a layer 'everything' is given this field twice");
   refused("loudness", 1.0, "no such field");
   refused("weight.loudness", 1.0, "no such field");
   refused("small", std::int64_t{1}, "must be a number");

@@ -170,7 +170,7 @@ Custom custom_of(L const&, bool = true) {
 }
 
 /// The layer that the data describes. Fields that are missing are as in L{}. Throws ConfigError, which names the field,
-/// if L does not have a field or if its value is not possible.
+/// if L does not have a field, if it is given twice or if its value is not possible.
 template <Described L>
 L layer_from(Custom const& custom) {
   L layer{};
@@ -180,10 +180,14 @@ L layer_from(Custom const& custom) {
   };
   for_each_field(layer, [&](std::string_view name, auto& field) {
     detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto& value) {
+      int given = 0;
       for (std::size_t i = 0; i < known.size(); ++i) {
         if (custom.fields[i].first != part) continue;
         known[i] = true;
-        in_field(part, [&] { detail::take(custom.fields[i].second, value); });
+        in_field(part, [&] {
+          if (given++ > 0) throw ConfigError{"a layer '" + custom.type + "' is given this field twice"};
+          detail::take(custom.fields[i].second, value);
+        });
       }
     });
   });
