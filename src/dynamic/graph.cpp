@@ -447,4 +447,19 @@ std::vector<Executable::Weight> Graph::weights() const {
   return all;
 }
 
+void Graph::check_sharing(std::function<bool(Parameter const&, Parameter const&)> const& has_one_order) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    auto const own = static_cast<std::size_t>(owner[i]), node = static_cast<std::size_t>(parameter_node[i]);
+    if (own == i || has_one_order(parameters[own], parameters[i])) continue;
+    std::string const name =
+        weight_name(params[node], i - static_cast<std::size_t>(first_parameter[node]), parameters[i]);
+    ShapeError error{"weight '" + name + "' " + to_string(parameters[i].shape) + " is shared with that of layer '" +
+                     names[static_cast<std::size_t>(parameter_node[own])] + "' " + to_string(parameters[own].shape) +
+                     ", but this backend keeps the values of the two in different orders; cpu:reference keeps them in "
+                     "one"};
+    error.in_layer(names[node]);
+    throw error;
+  }
+}
+
 }  // namespace coldpress::dynamic

@@ -6,6 +6,8 @@
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/dynamic/graph_parts.hpp>
 
+#include <functional>
+
 namespace coldpress::dynamic {
 
 struct Graph : GraphParts {
@@ -26,6 +28,8 @@ struct Graph : GraphParts {
   /// The distinct parameters: weights()[i] has the name and the shape of parameter owners()[i].
   std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;
+  /// Throws ShapeError for the first parameter that shares weights with one that a backend keeps in another order.
+  void check_sharing(std::function<bool(Parameter const&, Parameter const&)> const& has_one_order) const;
 };
 
 /// Whether two shapes are sequences of the same features with different numbers of steps, and the network has a layer

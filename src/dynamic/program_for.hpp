@@ -21,6 +21,7 @@ class ProgramFor : public Program {
       : Program(graph, options, planned(options), objective) {
     if (!std::is_same_v<T, float> && graph.has_custom_layers())
       throw UnsupportedError{"network: a registered layer computes with floats"};
+    graph.check_sharing([&](Parameter const& a, Parameter const& b) { return has_one_order(backend, a, b); });
     parameter_size_ = lay_out(backend, graph.parameters, graph.parameter_node, graph.owner, groups_, group_of_, slots_);
     for_each_group([&](int g) {
       Group const& group = this->group(g);

@@ -83,7 +83,11 @@ TEST_CASE("strict sharing wants one shape, permissive as many values") {
   Net net = Net::from_config(Backend{"cpu:reference"}, pair(DimCheckMode::permissive));
   CHECK(net.learnable_weights_names().size() == 5);
   // The fast backend keeps matrices of different shapes in different orders, and says so.
-  error_of<ShapeError>([&] { Net::from_config(Backend{"cpu"}, pair(DimCheckMode::permissive)); });
+  Error const error = error_of<ShapeError>([&] { Net::from_config(Backend{"cpu"}, pair(DimCheckMode::permissive)); });
+  CHECK(error.layer() == "b");
+  CHECK(error.sentence() ==
+        "weight 'w' {8, 3} is shared with that of layer 'a' {6, 4}, but this backend keeps the values of the two in "
+        "different orders; cpu:reference keeps them in one");
 }
 
 TEST_CASE("recurrent weights of different kinds are not shared, however many they are") {

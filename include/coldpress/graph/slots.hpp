@@ -5,8 +5,14 @@
 
 namespace coldpress {
 
+/// Whether a backend keeps the values of two parameters in one order, so that one place can hold both.
+template <class Backend>
+constexpr bool has_one_order(Backend const& backend, Parameter const& a, Parameter const& b) {
+  return same_order(a, b) || (backend.is_canonical(a) && backend.is_canonical(b));
+}
+
 /// Lays out all parameters in a flat buffer and returns its size in values. For each parameter, `node` is its layer and
-/// `owner` is the first parameter that it shares weights with. Throws ShapeError if the backend cannot share them.
+/// `owner` is the first parameter that it shares weights with, whose values the backend keeps in the same order.
 template <class Backend>
 constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters, View<int const> node,
                         View<int const> owner, View<Group const> groups, View<int const> group_of, View<Slot> slots) {
@@ -14,15 +20,12 @@ constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters
   int const count = static_cast<int>(parameters.size());
   auto const reached = [&](int i) { return groups[group_of[node[i]]].needs_gradient; };
   for (int i = 0; i < count; ++i) {
-    Parameter const &own = parameters[owner[i]], &parameter = parameters[i];
     if (owner[i] == i) {
-      slots[i] = {.offset = size, .size = backend.storage_size(parameter), .owner = i};
+      slots[i] = {.offset = size, .size = backend.storage_size(parameters[i]), .owner = i};
       size += slots[i].size;
     } else {
       slots[i] = slots[owner[i]];
       slots[i].shared = true;
-      require(same_order(own, parameter) || (backend.is_canonical(own) && backend.is_canonical(parameter)),
-              "weights of different kinds are shared, but this backend keeps them in different orders");
     }
     slots[i].observes = reached(i), slots[i].reached = owner[i] != i && reached(i), slots[i].adds = false;
   }
