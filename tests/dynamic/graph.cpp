@@ -79,6 +79,8 @@ TEST_CASE("wiring that means nothing is refused") {
 
 TEST_CASE("names are there, and only once") {
   refuses<ConfigError>(sequential({{"a", Linear{4}}, {"a", TanH{}}}, Shape{4}), "a", "two layers have this name");
+  refuses<ConfigError>(sequential({{"a", Linear{4}}, sequential({{"a", TanH{}}}, {})}, Shape{4}), "a",
+                       "two layers have this name");
   refuses<ConfigError>(
       sequential({{"a", Linear{4}}, sequential({{"b", TanH{}}, {"a", TanH{}}}, {}, "inner")}, Shape{4}), "a",
       "two layers");
