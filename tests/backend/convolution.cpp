@@ -265,7 +265,7 @@ TEST_CASE("the order of the sums over a sequence does not depend on its place in
     Index const out = c.output_shape(in).size();
     Doubles const of_x = random_doubles(in.size()), of_dy = random_doubles(out);
     Cpu backend;
-    std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {.training = true})));
+    std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {true, false})));
     backend.scratch = scratch.data();
     auto const gradients_with_sample = [&](Index place) {
       Matrix<Cpu> x{3, in.size(), false}, dy{3, out, true};
@@ -283,6 +283,38 @@ TEST_CASE("the order of the sums over a sequence does not depend on its place in
     auto const first = gradients_with_sample(0);
     CHECK(first == gradients_with_sample(1));
     CHECK(first == gradients_with_sample(2));
+  }
+}
+
+TEST_CASE("the weight gradient of sequences reads nothing beyond the values that it is given") {
+  // A ConvolutionTranspose passes what the user gave it in the place of dy.
+  for (Index const steps : {1, 2, 63, 65, 193, 385, 1025}) {
+    for (Index const outputs : {1, 3, 8, 17}) {
+      Index const batch = steps == 1 ? 33 : 2;
+      Convolution const c{.num_output = outputs, .filter_shape = steps == 1 ? 1 : 3, .dilation = 2};
+      Shape const in{steps == 1 ? 1 : steps + 4, 5}, weights = c.parameters(in)[0].shape;
+      INFO(text(c, in) << ", batch " << batch);
+      ConvolutionGeometry const g = c.geometry(in);
+      auto x = Matrix<Cpu>::random_values(batch, in.size()), dy = Matrix<Cpu>::random_values(batch, g.out());
+      Guarded<float> x_alone(static_cast<std::size_t>(batch * in.size())),
+          dy_alone(static_cast<std::size_t>(batch * g.out()));
+      for (Index i = 0; i < batch; ++i) {
+        for (Index j = 0; j < in.size(); ++j) x_alone[static_cast<std::size_t>(i * in.size() + j)] = x(i, j);
+        for (Index j = 0; j < g.out(); ++j) dy_alone[static_cast<std::size_t>(i * g.out() + j)] = dy(i, j);
+      }
+      Cpu backend;
+      std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {true, false})));
+      backend.scratch = scratch.data();
+      auto const gradients = [&](Rows<float const> of_x, Rows<float const> of_dy) {
+        auto sink = stored<Cpu>(weights, Doubles(static_cast<std::size_t>(weights.size()))),
+             bias_sink = stored<Cpu>({outputs}, Doubles(static_cast<std::size_t>(outputs)));
+        GradientSink<float> const to_weights{sink.data()}, to_biases{bias_sink.data()};
+        backend.convolve_parameter_gradients(g, of_x, of_dy, to_weights, &to_biases);
+        return std::pair{canonical<Cpu>(weights, sink), canonical<Cpu>({outputs}, bias_sink)};
+      };
+      CHECK(gradients({x_alone.data(), batch, in.size(), in.size()}, {dy_alone.data(), batch, g.out(), g.out()}) ==
+            gradients(x.rows(), dy.rows()));
+    }
   }
 }
 

@@ -38,7 +38,7 @@ inline Index gradient_steps(ConvolutionGeometry const& g) {
   return freestanding::max<Index>(most, 1) * Panel::most_steps;
 }
 /// Adds tiles [first, last) of the gradient of W and, with the first tile of a panel, the gradients of its biases,
-/// unless `biases` is null. A part of dy is read where it is, unless whole vectors would extend beyond the last row.
+/// unless `biases` is null. A part of dy is read where it is, unless whole vectors would extend beyond the end of dy.
 template <SequenceKernels kernels>
 __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, In x, In dy, float* gradient,
                                                   float* biases, Index first, Index last, float* scratch) {
@@ -49,18 +49,19 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
   Index const pitch = memory.panel.pitch(), own = memory.panel.output_pitch(), to_pitch = Layout::pitch(g.outputs),
               panels = WorkPartition::panels_of(outputs), of_tap = tiles_of<Left>(channels, outputs);
   Strips const strips = gradient_tiles(g, channels, outputs);
+  float const* const end_of_dy = dy.row(dy.rows - 1) + dy.columns;
   auto const add = [&](Steps const& steps) COLDPRESS_INLINE_LAMBDA {
     In const rows = steps.of(dy, g.outputs);
     bool const in_place = sees_all(g, steps);
-    bool const is_last =
-        steps.sample_of(steps.rows - 1) + 1 == dy.rows && (steps.single || steps.step + steps.rows == steps_of.out);
+    float const* const last_vectors = rows.row(steps.rows - 1) + g.outputs - outputs;  // of the last group
+    bool const copies = last_vectors + vectors(outputs) * lanes > end_of_dy;
     Right<float> from{nullptr, 0};
     for (Index tile = first, group = -1; tile < last;) {
       Strips::Part const part = strips.next(tile, last);
       if (part.panel / panels != group) {
         group = part.panel / panels;
         from = {rows.data + group * outputs, rows.pitch};
-        if (is_last && outputs % lanes != 0) {
+        if (copies) {
           for (Index i = 0; i < steps.rows; ++i)
             copy_over(memory.outputs + i * own, from.data + i * from.pitch, outputs);
           from = {memory.outputs, own};
@@ -103,7 +104,8 @@ __attribute__((noinline)) void add_gradient_tiles(ConvolutionGeometry const& g, 
   for_each_steps(steps_of.out, gradient_steps(g), x.rows, [&](Steps const& all) {
     // The scratch for the last rows of dy has room for less. So that the order of a sum does not depend on the sample's
     // place in the minibatch, this goes for the last steps of all samples.
-    bool const at_once = sees_all(g, all) && (outputs == padded_size(outputs) || all.step + all.rows < steps_of.out);
+    Index const left = (steps_of.out - all.step - all.rows) * g.outputs;  // values of the sample
+    bool const at_once = sees_all(g, all) && left >= padded_size(outputs) - outputs;
     Index const most = at_once ? all.rows : memory.panel.rows;
     for (Index row = 0; row < all.rows; row += most) add(all.part(row, freestanding::min(most, all.rows - row)));
   });
