@@ -3,12 +3,14 @@
 # program, get it as a suffix: each level then calls its own.
 
 cmake_minimum_required(VERSION 3.25)
-string(LENGTH "${LEVEL}" letters)  # which precede a name in what the compiler makes of it
+string(LENGTH "${LEVEL}" letters)  # in a function's name, a number of letters precedes each part
 
 foreach(object output IN ZIP_LISTS OBJECTS OUTPUTS)
+  cmake_path(GET output PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${folder}")
   execute_process(COMMAND "${NM}" --defined-only --extern-only "${object}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[0-9a-f]+ W [^\n]+" functions "${symbols}")
-  list(FILTER functions EXCLUDE REGEX "[^0-9]${letters}${LEVEL}[^0-9]")
+  list(FILTER functions EXCLUDE REGEX "[^0-9]${letters}${LEVEL}")
   list(TRANSFORM functions REPLACE "[0-9a-f]+ W (.+)" "\\1 \\1.${LEVEL}")
   list(JOIN functions "\n" names)
   file(WRITE "${output}.names" "${names}\n")

@@ -63,7 +63,12 @@ void Layer::train(std::span<Values const> inputs, Values targets, std::optional<
   send_weights();
   Remaking const gradients{input_gradients_, {}},
       output{outputs_, {homes, homes ? given_.homes.size() : 0}, homes ? 1u : 0u};
-  executable().train_minibatch(inputs, targets, objective, options, progress, homes);
+  try {
+    executable().train_minibatch(inputs, targets, objective, options, progress, homes);
+  } catch (...) {  // a registered layer may throw when other weights have been updated
+    weights_changed(), gradients_changed();
+    throw;
+  }
   weights_changed();
   gradients_changed();
   hold_input_gradients();

@@ -44,7 +44,7 @@ class Layer {
   std::string const& name() const { return config_.name; }
 
   /// Computes the outputs. The inputs are in the order of the container's inputs, with any batch size as the first
-  /// extent; they are kept until backward. A loss, or a container that ends in one, takes predictions and targets. The
+  /// extent; they are kept until the next forward or evaluate. A loss, or a container that ends in one, takes predictions and targets. The
   /// outputs are in the order of the config's outputs and belong to the layer; the next call replaces them. A tensor
   /// that you keep retains its values. The outputs of a layer on a GPU stay there until they are read. Until they are
   /// written or destroyed, they and the layer must not be used by two threads at a time. Throws ShapeError for another

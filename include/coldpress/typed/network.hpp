@@ -220,7 +220,7 @@ class Network {
                   "forward_training: give a value for each input that the outputs depend on, and for no other");
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
-    workspace.step_ = 0;  // a layer that throws leaves nothing that backward could read
+    workspace.step_ = 0;  // until all is there that backward reads
     transfer_.play(ForwardOf{}, run);
     workspace.step_ = step;
     return workspace.remember(run);
@@ -235,7 +235,8 @@ class Network {
     static_assert(gradients.count == output_count, "backward: give a gradient for each output of the network");
     auto const spans = gradients.template spans<Given>();
     require(workspace.step_ > 0, "backward: call forward_training first");
-    auto const run = start<Training>(workspace.inputs_, workspace, workspace.step_);
+    BasicWorkspace<Training>& memory = workspace;  // has room already
+    auto const run = start<Training>(workspace.inputs_, memory, workspace.step_);
     for (int k = 0; k < output_count; ++k)
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
                    shape_of_output(k));

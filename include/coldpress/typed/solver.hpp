@@ -125,8 +125,8 @@ class Solver {
   /// sum of the mean losses before the update.
   ///
   /// Throws ShapeError, and DataError if a label is not a class or a value is not finite; then nothing has changed.
-  /// What a layer of the user's own throws in the backward pass also comes out of here. Where the update is part of
-  /// that pass (`fused`), the weights behind that layer have then been updated.
+  /// What a layer of the user's own throws in the backward pass also comes out of here. Weights and statistics behind
+  /// that layer may then have been updated, and sums of gradients and of losses may have a part of the step.
   /// Throws DivergenceError if the loss is not finite, and then has changed no more than the statistics, or if a weight
   /// is found not to be finite after the step (SolverOptions::check_every). On a GPU only the samples are checked here,
   /// because the host does not wait for a step; see check_finite.

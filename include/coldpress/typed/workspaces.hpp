@@ -133,6 +133,8 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
       : BasicWorkspace<Training>(transfer), gradients_(transfer.template memory<Memory<parameter_size>>()) {
     gradients_.reserve(parameter_size);
   }
+  /// Backward then needs another forward_training, since memory that grows loses what it would read.
+  void reserve(Index batch) { BasicWorkspace<Training>::reserve(batch), step_ = 0; }
   /// The gradients of all parameters, in the layout of Network::parameters().
   std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
   std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }

@@ -1,4 +1,4 @@
-// A layer of the user's own that throws: no later pass reads what it left unfinished.
+// No backward pass reads what a layer that threw left unfinished, or what is no longer there.
 #include "support/catch.hpp"
 
 #include <coldpress/coldpress.hpp>
@@ -58,5 +58,20 @@ TEST_CASE("after a layer has thrown, backward needs another forward") {
   CHECK_THROWS_AS(net.backward(dy, workspace), ShapeError);
 
   net.forward_training(x, workspace);
+  CHECK_NOTHROW(net.backward(dy, workspace));
+}
+
+TEST_CASE("after reserve, whose memory may be new, backward needs another forward, but not after one that was refused") {
+  Network<Sequential<Linear{3}, TanH{}>, Shape{4}> const net{1};
+  decltype(net)::TrainingWorkspace workspace;
+  std::array<float, 8> const x{1, 2, 3, 4, 5, 6, 7, 8};
+  std::array<float, 6> const dy{1, -1, 2, -2, 3, -3};
+  net.forward_training(x, workspace);
+  workspace.reserve(1000);
+  CHECK_THROWS_AS(net.backward(dy, workspace), ShapeError);
+
+  net.forward_training(x, workspace);
+  CHECK_THROWS_AS(net.forward_training(std::array<float, 7>{}, workspace), ShapeError);
+  CHECK_THROWS_AS(net.backward(std::array<float, 5>{}, workspace), ShapeError);
   CHECK_NOTHROW(net.backward(dy, workspace));
 }
