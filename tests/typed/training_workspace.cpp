@@ -61,7 +61,8 @@ TEST_CASE("after a layer has thrown, backward needs another forward") {
   CHECK_NOTHROW(net.backward(dy, workspace));
 }
 
-TEST_CASE("after reserve, whose memory may be new, backward needs another forward, but not after one that was refused") {
+TEST_CASE(
+    "after reserve, whose memory may be new, backward needs another forward, but not after one that was refused") {
   Network<Sequential<Linear{3}, TanH{}>, Shape{4}> const net{1};
   decltype(net)::TrainingWorkspace workspace;
   std::array<float, 8> const x{1, 2, 3, 4, 5, 6, 7, 8};
