@@ -44,11 +44,12 @@ class Layer {
   std::string const& name() const { return config_.name; }
 
   /// Computes the outputs. The inputs are in the order of the container's inputs, with any batch size as the first
-  /// extent; they are kept until the next forward or evaluate. A loss, or a container that ends in one, takes predictions and targets. The
-  /// outputs are in the order of the config's outputs and belong to the layer; the next call replaces them. A tensor
-  /// that you keep retains its values. The outputs of a layer on a GPU stay there until they are read. Until they are
-  /// written or destroyed, they and the layer must not be used by two threads at a time. Throws ShapeError for another
-  /// number of inputs, or for one that is not a minibatch of samples of its shape.
+  /// extent; they are kept until the next forward or evaluate. A loss, or a container that ends in one, takes
+  /// predictions and targets. The outputs are in the order of the config's outputs and belong to the layer; the next
+  /// call replaces them. A tensor that you keep retains its values. The outputs of a layer on a GPU stay there until
+  /// they are read. Until they are written or destroyed, they and the layer must not be used by two threads at a time.
+  /// Throws ShapeError for another number of inputs, or for one that is not a minibatch of samples of its shape; then
+  /// nothing has changed.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});
