@@ -31,10 +31,10 @@ COLDPRESS_INLINE Strips gradient_tiles(ConvolutionGeometry const& g, Channels ch
   Index const tiles = g.height.filter * tiles_of<Left>(channels, outputs);
   return {tiles, g.groups * WorkPartition::panels_of(outputs), tiles};
 }
-/// The steps that are added at once where x is read in place: so many that the values of x and dy, 24 KB, stay in an
-/// L1 cache while the tiles of a tap are computed.
+/// The steps that are added at once where x is read in place: so many that the values of x and dy, 128 KB, stay in an
+/// L2 cache while the tiles are computed.
 inline Index gradient_steps(ConvolutionGeometry const& g) {
-  Index const most = 6144 / (g.channels + g.outputs) / Panel::most_steps;
+  Index const most = (1 << 15) / (g.channels + g.outputs) / Panel::most_steps;
   return freestanding::max<Index>(most, 1) * Panel::most_steps;
 }
 /// Adds tiles [first, last) of the gradient of W and, with the first tile of a panel, the gradients of its biases,
