@@ -60,7 +60,7 @@ constexpr std::string_view declared_by_c =
     "wctob wctomb wcwidth write y0 y1 yn ";
 constexpr std::array<std::string_view, 5> c_prefixes{"wcs", "wmem", "strto", "strfrom", "pthread_"};
 constexpr std::array<std::string_view, 3> c_suffixes{"_t", "printf", "scanf"};
-/// Of names that C has, too, without them: fopen64, tolower_l.
+/// Suffixes of names that C also has without them: fopen64, tolower_l.
 constexpr std::array<std::string_view, 4> c_variants{"64", "_l", "_r", "_unlocked"};
 
 /// Macros of the same headers, and what those in upper case begin or end with; others are E and an error's name.

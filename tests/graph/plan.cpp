@@ -387,7 +387,8 @@ TEST_CASE("buffers start at whole cache lines, whatever the pitch") {
   }
 }
 
-/// A chain of dense layers with memory of their own; if `adds`, every third adds what came before the three.
+/// A chain of dense layers that each have their own memory. If `adds` is true, every third layer also adds the value
+/// that came before the three.
 Planned long_chain_plan(int count, bool adds, PlanOptions const& options) {
   std::vector<Node> nodes{Node{.shape = {32}}};
   int last = 0, shortcut = 0;

@@ -1,4 +1,4 @@
-// How networks with losses and statistics of their own are judged.
+// How networks that contain losses and statistics are judged.
 #include <coldpress/coldpress.hpp>
 #include <coldpress/train.hpp>
 

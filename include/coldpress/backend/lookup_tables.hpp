@@ -8,8 +8,8 @@ namespace detail {
 
 inline constexpr float rounder = 12582912.f;  // 1.5 * 2^23: adding it leaves a rounded integer in the low bits
 
-/// c0 + c1 r + ... + c5 r^5 in each lane, with the coefficients of the interval whose number the lowest four bits of
-/// `numbers` are.
+/// c0 + c1 r + ... + c5 r^5 in each lane, with the coefficients of one interval. The lowest four bits of `numbers` are
+/// the number of that interval.
 template <class V>
 COLDPRESS_INLINE V look_up_polynomial(float const (&coefficients)[6][16], MaskOf<V> numbers, V r) {
   auto const c = [&](int power) COLDPRESS_INLINE_LAMBDA { return look_up<V>(coefficients[power], numbers); };

@@ -47,7 +47,7 @@ class RegressionEvaluator {
     }
     if (metric_ == "mae") return absolute / n;
     if (metric_ == "mse") return squared / n;
-    double const mean = sum / n;  // of equal targets exactly these, so that there is no spread
+    double const mean = sum / n;  // exact for equal targets, which then have no spread
     for (Sample const& s : samples()) spread += std::pow(static_cast<double>(s.actual) - mean, 2);
     return spread > 0 ? 1 - squared / spread : squared > 0 ? 0 : 1 - squared;
   }

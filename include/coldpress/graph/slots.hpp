@@ -12,7 +12,7 @@ constexpr bool has_one_order(Backend const& backend, Parameter const& a, Paramet
 }
 
 /// Lays out all parameters in a flat buffer and returns its size in values. For each parameter, `node` is its layer and
-/// `owner` is the first parameter that it shares weights with, whose values the backend keeps in the same order.
+/// `owner` is the first parameter that it shares weights with; the backend keeps the values of both in the same order.
 template <class Backend>
 constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters, View<int const> node,
                         View<int const> owner, View<Group const> groups, View<int const> group_of, View<Slot> slots) {

@@ -220,7 +220,7 @@ class Network {
                   "forward_training: give a value for each input that the outputs depend on, and for no other");
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
-    workspace.step_ = 0;  // until all is there that backward reads
+    workspace.step_ = 0;  // until everything that backward reads is there
     transfer_.play(ForwardOf{}, run);
     workspace.step_ = step;
     return workspace.remember(run);
