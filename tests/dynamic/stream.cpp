@@ -54,7 +54,8 @@ std::vector<float> by_step(dynamic::Layer& network, std::vector<float> const& x,
 
 TEST_CASE("blocks of any size give the bits of single steps, on every instruction set") {
   auto const x = noise(2 * 300);
-  auto const stacked = dynamic::to_config<Graph<stacks>, Shape{1}>();
+  dynamic::LayerConfig const stacked[] = {dynamic::to_config<Graph<stacks>, Shape{1}>(),
+                                          dynamic::to_config<Graph<usual_stacks>, Shape{1}>()};
   for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4", "cpu:reference"}) {
     INFO(backend);
     try {
@@ -65,8 +66,10 @@ TEST_CASE("blocks of any size give the bits of single steps, on every instructio
     }
     auto network = made(backend);
     check_cuts([&](Index most) { return dynamic::Stream{network, most}; }, x, 2, by_step(network, x));
-    auto together = dynamic::Layer::from_config(dynamic::Backend{backend}, stacked, {}, 4);
-    check_cuts([&](Index most) { return dynamic::Stream{together, most}; }, x, 1, by_step(together, x, 1));
+    for (dynamic::LayerConfig const& config : stacked) {
+      auto together = dynamic::Layer::from_config(dynamic::Backend{backend}, config, {}, 4);
+      check_cuts([&](Index most) { return dynamic::Stream{together, most}; }, x, 1, by_step(together, x, 1));
+    }
   }
 }
 

@@ -29,7 +29,11 @@ constexpr auto stack(auto in, auto x, Index channels, Index groups) {
     auto const filtered = x | filter;
     if (l != 1) mixed = by_step(in, channels, l % 2 == 1);
     auto const sum = l == 2 ? mixed + filtered : filtered + mixed;
-    auto const z = l == 3 ? sum : l == 4 ? sum | LeakyReLU{.slope = 0.1f} : sum | TanH{};
+    auto const z = l == 3   ? sum
+                   : l == 0 ? sum | Sigmoid{}
+                   : l == 4 ? sum | LeakyReLU{.slope = 0.1f}
+                   : l == 5 ? sum | ReLU{}
+                            : sum | TanH{};
     if (l == 2) head = head + z;
     auto const next = by_step(z, channels, true);
     if (l == 5) head = head * filtered + z * z;
@@ -40,6 +44,12 @@ constexpr auto stack(auto in, auto x, Index channels, Index groups) {
 }
 inline constexpr auto stacks = graph(
     [](auto in) { return stack(in, stack(in, in, 4, 2), 20, 1) | Convolution{.num_output = 2, .filter_shape = 3}; });
+/// The same with the numbers of channels that have kernels of their own.
+inline constexpr auto usual_stacks = graph([](auto in) {
+  auto x = in;
+  for (Index const channels : {2, 3, 4, 8, 16}) x = stack(in, x, channels, 1);
+  return x;
+});
 
 inline std::vector<float> noise(Index count, std::uint64_t key = 1) {
   std::vector<float> x(static_cast<std::size_t>(count));

@@ -25,6 +25,19 @@ COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
   }
 }
 
+/// The vectors of a tile in a matrix: the address of its row i and vector j is a base and multiples of the pitch, which
+/// processors add for nothing.
+template <class T>
+struct Place {
+  T* first;
+  Index pitch;
+  COLDPRESS_INLINE T* operator()(int i, int j) const { return first + i * pitch + j * lanes; }
+};
+template <class T>
+COLDPRESS_INLINE Place<T> place(T* data, Index pitch, Index row, Index column) {
+  return {data + (row * pitch + column), pitch};
+}
+
 template <int h, int w>
 struct Block {
   alignas(64) float values[h * w * lanes];
@@ -72,13 +85,12 @@ struct Output {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    auto const at = place(y, pitch, row, column);
     finish(sum, row, column, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-      Index const c = column + j * lanes;
-      float* const at = y + (row + i) * pitch + c;
       if (whole || j + 1 < w) {
-        store(at, v);
+        store(at(i, j), v);
       } else {
-        store_row(at, v, columns - c);
+        store_row(at(i, j), v, columns - column - j * lanes);
       }
     });
   }
@@ -100,13 +112,7 @@ struct Output {
         store(post_ops.kept + (row + n / w) * post_ops.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
     }
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      auto const apply_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
-        for_tile<h, w, Op::heavy>(
-            sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { write(i, j, op.value(v, Position{})); });
-      };
-      bool const common =
-          post_ops.chain.length == 1 && as_common<Common>(post_ops.chain.ops[0], typename Common::List{}, apply_one);
-      if (common) {
+      if (post_ops.chain.length == 1 && finish_common(sum, write)) {
       } else if (post_ops.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
@@ -125,15 +131,26 @@ struct Output {
     }
   }
 
+  /// Does so if the only operation of an erased chain is a common one; returns whether it is.
+  template <int h, int w, class Write>
+  COLDPRESS_INLINE bool finish_common(Vector (&sum)[h][w], Write write) const {
+    auto const apply = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+      for_tile<h, w, Op::heavy>(
+          sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { write(i, j, op.value(v, Position{})); });
+    };
+    return as_common<Common>(post_ops.chain.ops[0], typename Common::List{}, apply);
+  }
+
  private:
   template <int h, int w>
   COLDPRESS_INLINE void join(Vector (&sum)[h][w], Index row, Index column) const {
     if constexpr (std::is_same_v<Join, BinaryPostOp<ErasedJoin, float>>) {
       if (!post_ops.join.other) return;
       auto const join_one = [&](auto op) COLDPRESS_INLINE_LAMBDA {
+        auto const other = place(post_ops.join.other, post_ops.join.pitch, row, column);
         COLDPRESS_UNROLL
         for (int n = 0; n < h * w; ++n)
-          sum[n / w][n % w] = op.value(sum[n / w][n % w], load_other(row + n / w, column + n % w * lanes));
+          sum[n / w][n % w] = op.value(sum[n / w][n % w], load_other(other(n / w, n % w), column + n % w * lanes));
       };
       if (as_common<Common>(post_ops.join.op, typename Common::Joins{}, join_one)) return;
       Block<h, w> block;
@@ -144,13 +161,14 @@ struct Output {
       COLDPRESS_UNROLL
       for (int n = 0; n < h * w; ++n) sum[n / w][n % w] = load(block.at(n / w, n % w));
     } else if constexpr (!std::is_same_v<Join, NoJoin>) {
+      auto const other = place(post_ops.join.other, post_ops.join.pitch, row, column);
       COLDPRESS_UNROLL
       for (int n = 0; n < h * w; ++n)
-        sum[n / w][n % w] = post_ops.join.op.value(sum[n / w][n % w], load_other(row + n / w, column + n % w * lanes));
+        sum[n / w][n % w] =
+            post_ops.join.op.value(sum[n / w][n % w], load_other(other(n / w, n % w), column + n % w * lanes));
     }
   }
-  COLDPRESS_INLINE Vector load_other(Index row, Index column) const {
-    float const* const at = post_ops.join.other + row * post_ops.join.pitch + column;
+  COLDPRESS_INLINE Vector load_other(float const* at, Index column) const {
     return whole ? load(at) : load_row(at, post_ops.join.columns - column);
   }
 };

@@ -104,6 +104,7 @@ template <>
 struct StreamOps<ErasedChain> : CommonOps<ErasedChain> {
   using List = TypeList<ReLU, LeakyReLU, TanH, Sigmoid>;
   using Joins = TypeList<Add, Multiply>;
+  static constexpr int sum = operation_id<Add>;
 };
 template <>
 struct PassOps<ErasedChain> : StreamOps<ErasedChain> {

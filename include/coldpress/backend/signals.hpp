@@ -36,30 +36,50 @@ struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> 
   float* to;
   Index from_pitch, to_pitch;
 
-  template <int h, int w>
+  /// `activated`: nothing is joined, the chain is one common operation, and `to` is not null.
+  template <bool activated = false, int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
-    if (weight) {
-      Vector x[w];
-      COLDPRESS_UNROLL
-      for (int j = 0; j < w; ++j) {
-        x[j] = load(signal + t + j * lanes);
-        if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
+    if (weight) add_product(sum, row, t);
+    auto const finish_with = [&](auto write) COLDPRESS_INLINE_LAMBDA {
+      if constexpr (activated) {
+        Output::finish_common(sum, write);
+      } else {
+        Output::finish(sum, row, t, write);
       }
-      // Adding -0 changes nothing.
+    };
+    auto const at = place(y, pitch, row, t);
+    if (!activated && !to)
+      return finish_with([&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+    auto const from_at = place(from, from_pitch, row, t);
+    auto const to_at = place(to, to_pitch, row, t);
+    finish_with([&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      Vector const before = load(from_at(i, j));
+      store(at(i, j), v);
+      store(to_at(i, j), before + v);
+    });
+  }
+
+ private:
+  template <int h, int w>
+  COLDPRESS_INLINE void add_product(Vector (&sum)[h][w], Index row, Index t) const {
+    Vector x[w];
+    COLDPRESS_UNROLL
+    for (int j = 0; j < w; ++j) {
+      x[j] = load(signal + t + j * lanes);
+      if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
+    }
+    float const* const factors = weight + row;
+    auto const add = [&](auto finished) COLDPRESS_INLINE_LAMBDA {
       COLDPRESS_UNROLL
       for (int i = 0; i < h; ++i) {
-        Vector const a = splat(weight[row + i]), b = splat(product_bias ? product_bias[row + i] : -0.f);
+        Vector const a = splat(factors[i]);
         COLDPRESS_UNROLL
-        for (int j = 0; j < w; ++j) sum[i][j] += fma(a, x[j], Vector{}) + b;
+        for (int j = 0; j < w; ++j) sum[i][j] += finished(fma(a, x[j], Vector{}), i);
       }
-    }
-    if (!to) return Output::finish(sum, row, t);
-    Index const offset = row * pitch + t, from_offset = row * from_pitch + t, to_offset = row * to_pitch + t;
-    Output::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-      Vector const before = load(from + from_offset + i * from_pitch + j * lanes);
-      store(y + offset + i * pitch + j * lanes, v);
-      store(to + to_offset + i * to_pitch + j * lanes, before + v);
-    });
+    };
+    if (!product_bias) return add([](Vector product, int) COLDPRESS_INLINE_LAMBDA { return product; });
+    float const* const biases = product_bias + row;
+    add([&](Vector product, int i) COLDPRESS_INLINE_LAMBDA { return product + splat(biases[i]); });
   }
 };
 COLDPRESS_INLINE FusedOutput signal_output(FusedBlock const& s) {
@@ -121,12 +141,74 @@ constexpr int signal_columns() {
   }
 }
 
+/// What tiles are compiled for: any convolution of signals,
+struct AnyFilter {
+  template <class Step>
+  static Index groups(Step const& s) {
+    return s.groups;
+  }
+  template <class Step>
+  static Index channels(Step const& s) {
+    return s.channels;
+  }
+  template <class Step>
+  static Index taps(Step const& s) {
+    return s.taps;
+  }
+};
+/// ... and the two of a WaveNet's layer, because with few channels it takes as long to look at what a step is as to
+/// compute it. They have one group and as many channels as outputs. After the first come one common operation and a sum
+/// with another value;
+template <Index outputs>
+struct ActivatedFilter : AnyFilter {
+  template <class Step>
+  static Fixed<1> groups(Step const&) {
+    return {};
+  }
+  template <class Step>
+  static Fixed<outputs> channels(Step const&) {
+    return {};
+  }
+};
+/// the second has one tap, and after it comes at most such a sum.
+template <Index outputs>
+struct Mixing : ActivatedFilter<outputs> {
+  template <class Step>
+  static Fixed<1> taps(Step const&) {
+    return {};
+  }
+};
+template <class Step, class Form, int h, int w>
+COLDPRESS_INLINE void finish_signal(Step const& s, Form, Vector (&sum)[h][w], Index row, Index t) {
+  signal_output(s).finish(sum, row, t);
+}
+template <Index number, int h, int w>
+COLDPRESS_INLINE void finish_signal(FusedBlock const& s, ActivatedFilter<number>, Vector (&sum)[h][w], Index row,
+                                    Index t) {
+  signal_output(s).template finish<true>(sum, row, t);
+}
+template <Index number, int h, int w>
+COLDPRESS_INLINE void finish_signal(FusedBlock const& s, Mixing<number>, Vector (&sum)[h][w], Index row, Index t) {
+  auto const& join = s.post_ops.join;
+  if (join.other) {
+    auto const other = place(join.other + (s.y.clock->now & s.post_ops.other_mask), join.pitch, row, t);
+    COLDPRESS_UNROLL
+    for (int n = 0; n < h * w; ++n) sum[n / w][n % w] += load(other(n / w, n % w));
+  }
+  auto const y = place(s.y.row(0), s.y.pitch, row, t);
+  COLDPRESS_UNROLL
+  for (int n = 0; n < h * w; ++n) store(y(n / w, n % w), sum[n / w][n % w]);
+}
+
 /// h outputs from `row` on, and w vectors of steps from step t on. `weight` and `first` are those of a group: its first
 /// weight, and its first channel.
-template <int h, int w, class Step>
-__attribute__((noinline)) void signal_tile(Step const& s, float const* weight, Index first, Index row, Index t) {
+template <int h, int w, class Step, class Form>
+__attribute__((noinline)) void signal_tile(Step const& s, Form form, float const* weight, Index first, Index row,
+                                           Index t) {
   Vector sum[h][w] = {};
-  Index const channels = s.channels, pitch = s.x.pitch, weight_pitch = s.weight_pitch, taps = s.taps;
+  auto const channels = form.channels(s);
+  auto const taps = form.taps(s);
+  Index const pitch = s.x.pitch, weight_pitch = s.weight_pitch;
   Index from = s.x.place() - (taps - 1) * s.dilation;
   for (Index k = 0; k < taps; ++k, from += s.dilation) {
     float const* at = s.x.data + (from < -s.most ? from + s.x.mask + 1 : from) + first * pitch + t;
@@ -170,8 +252,7 @@ __attribute__((noinline)) void signal_tile(Step const& s, float const* weight, I
       for (int j = 0; j < w; ++j) sum[i][j] += b;
     }
   }
-  auto const epilogue = signal_output(s);
-  epilogue.finish(sum, row, t);
+  finish_signal(s, form, sum, row, t);
 }
 
 /// The number of outputs of a group, as a constant where the compiler knows it.
@@ -184,33 +265,51 @@ constexpr auto outputs_of(G const& g) {
   }
 }
 /// `outputs` is outputs_of(the geometry).
-template <class Outputs, class Step>
-COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs) {
+template <class Outputs, class Step, class Form = AnyFilter>
+COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs, Form form = {}) {
   for_signal_vectors<signal_columns<Outputs>()>(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
-    for (Index group = 0; group < s.groups; ++group) {
+    for (Index group = 0; group < form.groups(s); ++group) {
       Index const before = group * outputs;
       split<signal_rows(w)>(outputs, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
-        signal_tile<h, w>(s, s.weight + before + row, group * s.channels, before + row, t);
+        signal_tile<h, w>(s, form, s.weight + before + row, group * s.channels, before + row, t);
       });
     }
   });
 }
 /// `outputs` is 0 where it is not a constant.
-template <Index outputs>
+template <Index outputs, class Form = AnyFilter>
 void whole_convolve_signal(void const* step) {
   auto const& s = *static_cast<FusedBlock const*>(step);
   if constexpr (outputs > 0) {
-    convolve_signal(s, Fixed<outputs>{});
+    convolve_signal(s, Fixed<outputs>{}, Form{});
   } else {
     convolve_signal(s, s.outputs);
   }
 }
-template <class = void>
-Kernel kernel_of(FusedBlock const& s) {
+template <class Chain>
+bool is_activated(SignalPostOps<Chain, float> const& post_ops) {
+  using Common = StreamOps<Chain>;
+  return !post_ops.join.other && post_ops.chain.length == 1 &&
+         as_common<Common>(post_ops.chain.ops[0], typename Common::List{}, [](auto const&) {});
+}
+template <class Chain>
+bool only_adds(SignalPostOps<Chain, float> const& post_ops) {
+  return post_ops.chain.length == 0 && (!post_ops.join.other || post_ops.join.op.id == StreamOps<Chain>::sum);
+}
+template <class Chain>
+Kernel kernel_of(Fused<SignalConvolution<Chain>> const& s) {
   Kernel kernel = whole_convolve_signal<0>;
   for_constants<16>([&](auto i) COLDPRESS_INLINE_LAMBDA {  // the usual numbers of channels
-    if constexpr (i < 6 || i % 4 == 3) {
-      if (s.outputs == i + 1) kernel = whole_convolve_signal<i + 1>;
+    constexpr Index n = i + 1;
+    if constexpr (n < 7 || n % 4 == 0) {
+      if (s.outputs != n) return;
+      kernel = whole_convolve_signal<n>;
+      if constexpr ((n > 1 && n < 5) || n % 8 == 0) {
+        if (s.groups > 1 || s.channels != n) return;
+        if (s.total.y.data && is_activated(s.post_ops)) kernel = whole_convolve_signal<n, ActivatedFilter<n>>;
+        if (s.taps == 1 && !s.mixed.weight && !s.total.y.data && only_adds(s.post_ops))
+          kernel = whole_convolve_signal<n, Mixing<n>>;
+      }
     }
   });
   return kernel;

@@ -72,8 +72,7 @@ struct RecordedCpu : Layout, Context {
   }
   template <class Step>
   void take(Step const& step, std::type_identity_t<StepKernels<Step>> const& kernels) const {
-    Kernel const kernel = kernels.kernel_of(step);
-    tape ? tape->record(kernel, step) : kernel(&step);
+    tape ? tape->record(kernels.kernel_of, step) : kernels.kernel_of(step)(&step);
   }
 };
 

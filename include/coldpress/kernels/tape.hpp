@@ -26,13 +26,15 @@ class Tape {
   /// Records a step, which is passed to its kernel in every replay.
   template <class Step>
   void record(Kernel kernel, Step const& step) {
-    static_assert(alignof(Step) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Step>);
-    blocks_.next(), steps_.next();
-    void* const at = take(sizeof(Recorded<Step>));
-    if (!at) return;
-    auto& call = *new (at) Recorded<Step>{{kernel, sizeof(Recorded<Step>)}, step};
-    if constexpr (can_fuse<Step>) last_two<Step>().last = &call.step;
-    for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
+    add(kernel, step);
+  }
+  /// kernel_of(step) returns the kernel.
+  template <class Step>
+  void record(Kernel (*kernel_of)(Step const& step), Step const& step) {
+    auto* const call = add(kernel_of(step), step);
+    if constexpr (can_fuse<Step>) {
+      if (call) last_two<Step>().last = {call, kernel_of};
+    }
   }
   /// Records a call of any other kernel.
   template <class... Parameters, class... Args>
@@ -44,12 +46,14 @@ class Tape {
   template <class Step>
   bool fuse_product(Step const& step) {
     auto const [last, before] = last_two<Step>();
-    return inputs_.empty() && last && fuse(*last, step);
+    return inputs_.empty() && last.call && last.changes(fuse(last.call->step, step));
   }
   template <class Step>
   bool fuse_total(SignalMap<> const& step) {
     auto const [last, before] = last_two<Step>();
-    return inputs_.empty() && last && (fuse(*last, nullptr, step) || (before && fuse(*before, last, step)));
+    if (!inputs_.empty() || !last.call) return false;
+    return last.changes(fuse(last.call->step, nullptr, step)) ||
+           (before.call && before.changes(fuse(before.call->step, &last.call->step, step)));
   }
   /// The bytes that all calls need. fits() says whether the memory was large enough for them.
   std::size_t size() const { return size_; }
@@ -90,8 +94,18 @@ class Tape {
   /// The last two calls, where these are of a Step.
   template <class Step>
   struct LastTwo {
-    Step *last = nullptr, *before = nullptr;
-    void next() { before = std::exchange(last, nullptr); }
+    struct One {
+      Recorded<Step>* call = nullptr;
+      Kernel (*kernel_of)(Step const& step) = nullptr;
+
+      /// Says the same; a step that has changed may need another kernel.
+      bool changes(bool changed) const {
+        if (changed) call->kernel = kernel_of(call->step);
+        return changed;
+      }
+    };
+    One last = {}, before = {};
+    void next() { before = std::exchange(last, {}); }
   };
   template <class Step>
   static constexpr bool can_fuse = std::is_same_v<Step, FusedBlock> || std::is_same_v<Step, FusedStep>;
@@ -104,6 +118,17 @@ class Tape {
     }
   }
   static constexpr int shift = 56;
+  /// Returns null if the call does not fit.
+  template <class Step>
+  Recorded<Step>* add(Kernel kernel, Step const& step) {
+    static_assert(alignof(Step) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Step>);
+    blocks_.next(), steps_.next();
+    void* const at = take(sizeof(Recorded<Step>));
+    if (!at) return nullptr;
+    auto* const call = new (at) Recorded<Step>{{kernel, sizeof(Recorded<Step>)}, step};
+    for_reads(call->step, [&](float const*& pointer) { note(*call, pointer); });
+    return call;
+  }
   /// Takes `size` more bytes; returns null if they do not fit.
   void* take(std::size_t size) {
     std::size_t const at = size_;
