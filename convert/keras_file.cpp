@@ -206,6 +206,12 @@ Array File::read(Place const& place, std::size_t number, std::string_view name, 
     malformed("cannot read '" + printable(dataset.name) + "'" + Library::reason());
   if (Index const bad = first_not_finite<float>(array.values); bad >= 0)
     throw DataError{which + ": value " + std::to_string(bad) + " is infinite, NaN or beyond the range of a float"};
+  if (name.ends_with("variance")) {
+    auto const bad = std::ranges::find_if(array.values, [](float value) { return value < 0; });
+    if (bad != array.values.end())
+      throw DataError{sentence_of(which, ": value ", bad - array.values.begin(), " is ",
+                                  coldpress::detail::number_text(*bad), ", and a variance is at least 0")};
+  }
   return array;
 }
 

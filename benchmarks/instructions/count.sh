@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts with valgrind how many instructions a step or a call of each workload executes: from a type, compiled in and linked, and
-# from a config.
+# from a config; and blocks of streams of small WaveNets from a type that is linked.
 # Usage: benchmarks/instructions/count.sh [--check | --accept] PROGRAM COMPILER     PROGRAM: coldpress-instructions
 #   --check    compares with the numbers in limits.txt; fails if one is more than 3 % above. Exits with 77 if valgrind is
 #              missing, or the numbers belong to another compiler
@@ -30,9 +30,10 @@ count() {  # PATH WORKLOAD
     { cat "$folder/log" >&2 && echo "instructions: nothing was counted of $1 $2" >&2 && exit 1; }
 }
 figures() {
-  local path workload number
+  local path workload number blocks
   for path in static linked dynamic; do
-    for workload in $workloads; do
+    [ $path = linked ] && blocks='N3 N4 N7' || blocks=
+    for workload in $workloads $blocks; do
       number=$(count $path "$workload")
       echo "${path}_$workload $number"
     done

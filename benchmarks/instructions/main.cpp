@@ -23,6 +23,7 @@ int main(int argc, char** argv) try {
     bench::run_static<Counted, coldpress::Cpu>(options);
   } else if (options.path == "linked") {
     bench::run_static<Counted, coldpress::LinkedCpu>(options);
+    bench::run_static<coldpress::TypeList<bench::N3, bench::N4, bench::N7>, coldpress::LinkedCpu>(options);
   } else {
     options.backend = "cpu:v3";
     bench::run_configs(options, Counted{});

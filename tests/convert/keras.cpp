@@ -188,6 +188,8 @@ TEST_CASE("weights of Keras that are quantised, not floats, not finite or beyond
   std::string const bad = " is infinite, NaN or beyond the range of a float";
   says(data, "nan.keras", weight + "0' of the layer 'scores': value 2" + bad);
   says(data, "beyond_float.keras", weight + "1' of the layer 'scores': value 1" + bad);
+  says(data, "variance.keras",
+       "'layers/normalization/vars/1' of the layer 'scaled': value 1 is -0.5, and a variance is at least 0");
   CHECK(read_keras(file("half.keras")).weights.size() == 2);
 }
 

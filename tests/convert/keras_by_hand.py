@@ -75,6 +75,10 @@ dense("float8", {"dtype": "float32"}, [bytes(6), bias])
 dense("half", {"dtype": {"class_name": "DTypePolicy", "config": {"name": "float16"}}}, [kernel.astype("float16"), bias])
 dense("nan", {}, [numpy.where(kernel == kernel[1, 0], numpy.nan, kernel), bias])
 dense("beyond_float", {"dtype": "float64"}, [kernel.astype("float64"), numpy.array([0, 1e300])])
+layers = [{"class_name": "InputLayer", "config": {"batch_shape": [None, 2], "name": "input"}},
+          {"class_name": "Normalization", "config": {"axis": [-1], "name": "scaled"}}]
+keras3("variance", {"class_name": "Sequential", "config": {"name": "model", "layers": layers}},
+       {"layers/normalization/vars/0": bias, "layers/normalization/vars/1": numpy.array([1, -0.5], "float32")})
 
 
 def layer(kind, name, config, inputs, keywords=None):
