@@ -141,7 +141,7 @@ constexpr int signal_columns() {
   }
 }
 
-/// What tiles are compiled for: any convolution of signals,
+/// The form of convolution for which a tile is compiled: any.
 struct AnyFilter {
   template <class Step>
   static Index groups(Step const& s) {
@@ -156,9 +156,9 @@ struct AnyFilter {
     return s.taps;
   }
 };
-/// ... and the two of a WaveNet's layer, because with few channels it takes as long to look at what a step is as to
-/// compute it. They have one group and as many channels as outputs. After the first come one common operation and a sum
-/// with another value;
+/// The first convolution of a WaveNet's layer, with one group and as many channels as outputs. One common operation and
+/// a sum with another value come after it. With few channels, finding out what a step is takes as long as computing it,
+/// so that these forms are worth their code.
 template <Index outputs>
 struct ActivatedFilter : AnyFilter {
   template <class Step>
@@ -170,7 +170,7 @@ struct ActivatedFilter : AnyFilter {
     return {};
   }
 };
-/// the second has one tap, and after it comes at most such a sum.
+/// The second, with one tap. At most a sum with another value comes after it.
 template <Index outputs>
 struct Mixing : ActivatedFilter<outputs> {
   template <class Step>
