@@ -41,6 +41,13 @@ void write_metric(Builder file, Metric const& metric) {
                                           written_enumerator(capnp::Schema::from<schema::Better>(), metric.better));
 }
 
+void check_direction(std::string const& field, Metric const& metric) {
+  if (metric.better == Better::higher || !metric.name.ends_with("accuracy")) return;
+  ConfigError error{"is lower, but of '" + metric.name + "' high values are good: write better = higher"};
+  error.in_field(field + ".better");
+  throw error;
+}
+
 void check_name(std::string const& field, std::string const& name, std::vector<std::string>& names) {
   in_field(field, [&] {
     check_text(name);
@@ -117,6 +124,11 @@ void write_monitoring(Builder file, Monitoring const& monitoring) {
   if (average.kind == WeightAverage::Kind::ema) file.initAverage().setEma(average.decay);
   if (average.kind == WeightAverage::Kind::swa)
     file.initAverage().setSwa(static_cast<std::uint64_t>(average.from_epoch));
+}
+
+void check_directions(Monitoring const& monitoring) {
+  if (monitoring.early_stopping) check_direction("earlyStopping", monitoring.early_stopping->metric);
+  if (monitoring.reduce_on_plateau) check_direction("reduceOnPlateau", monitoring.reduce_on_plateau->metric);
 }
 
 template Monitoring read_monitoring(schema::Training::Reader);

@@ -10,6 +10,8 @@ namespace coldpress::persist {
 /// `Reader` is that of a Training or a Checkpoint. Throws ConfigError or FormatError with the field.
 template <class Reader>
 Monitoring read_monitoring(Reader file);
+/// Throws ConfigError for an accuracy of which low values are said to be good: a config that leaves `better` out.
+void check_directions(Monitoring const& monitoring);
 template <class Builder>
 void write_monitoring(Builder file, Monitoring const& monitoring);
 

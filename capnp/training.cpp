@@ -31,6 +31,7 @@ Training read(schema::Training::Reader file, std::set<std::string> const& given)
   }
   read_run(file, training, by_hand);
   training.monitoring = read_monitoring(file);
+  check_directions(training.monitoring);
   training.network = read_bare_config(file.getNetwork(), by_hand);
   training.transforms = read_transforms(file.getTransforms());
   return training;

@@ -287,6 +287,15 @@ void train_on(Ranks const& ranks, TrainOptions options) {
                 counted(before, "step").c_str());
   }
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
+  if (Index const each = run.solver.accumulate; trainer.iteration() < static_cast<std::uint64_t>(each))
+    show("note: no weight was updated, since that takes the gradients of " + counted(each, "step") +
+         " (solver.accumulate), and the run has had " + counted(trainer.iteration(), "step"));
+  WeightAverage const& average = run.monitoring.average;
+  auto const whole_epochs = static_cast<Index>(trainer.epochs_done());
+  if (average.kind == WeightAverage::Kind::swa && whole_epochs <= average.from_epoch)
+    show("note: nothing was averaged, since that begins with the end of epoch " +
+         std::to_string(average.from_epoch + 1) + " (average.swa), and the run has had " +
+         counted(whole_epochs, "whole epoch"));
   tell(trainer, watchers, options, run.monitoring.early_stopping ? &*run.monitoring.early_stopping : nullptr);
   if (!ranks.communicator()) return;
   auto const [hidden, waited] = ranks.communicator()->travel_time();

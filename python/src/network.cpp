@@ -230,12 +230,12 @@ void add_network(nb::module_& module) {
           "config"_a, "input_shape"_a = nb::none(), nb::kw_only(), "seed"_a = nb::none(), "backend"_a = "cpu",
           "threads"_a = 1, "The same of a text: \"(network = (layerType = (sequential = (layers = [...]))))\".")
       .def(
-          "predict", predict,
+          "predict", predict, nb::sig("def predict(self, *x: typing.Any) -> typing.Any"),
           "The outputs for a minibatch (samples, ...) or one sample (...), in inference mode: an array, or a tuple for "
           "several outputs. Samples first go through the network's transforms. Inputs that only losses read may be "
           "left out; an input of one value for each sample may be (samples,). Raises ShapeError for an array of "
           "another shape.")
-      .def("step", step,
+      .def("step", step, nb::sig("def step(self, *x: typing.Any) -> typing.Any"),
            "The next part of a sequence: recurrent layers, causal convolutions and attention continue where the last "
            "call ended. Raises ShapeError if a layer needs the whole sequence at once, and UnsupportedError for "
            "transforms that do.")
@@ -291,10 +291,12 @@ void add_network(nb::module_& module) {
             return nb::tuple(names);
           },
           "The names of the classes that the network tells apart, by label; empty if its file has none.")
-      .def_prop_ro("input_shapes",
-                   [](Network const& network) { return shapes_of(network, &dynamic::Layer::input_shapes); })
-      .def_prop_ro("output_shapes",
-                   [](Network const& network) { return shapes_of(network, &dynamic::Layer::output_shapes); })
+      .def_prop_ro(
+          "input_shapes", [](Network const& network) { return shapes_of(network, &dynamic::Layer::input_shapes); },
+          nb::sig("def input_shapes(self) -> tuple[tuple[int, ...], ...]"))
+      .def_prop_ro(
+          "output_shapes", [](Network const& network) { return shapes_of(network, &dynamic::Layer::output_shapes); },
+          nb::sig("def output_shapes(self) -> tuple[tuple[int, ...], ...]"))
       .def_prop_ro(
           "input_shape",
           [](Network const& network) {
@@ -319,9 +321,10 @@ void add_network(nb::module_& module) {
          std::string const& backend, int threads) {
         auto const input = optional_shape(input_shape);
         nb::gil_scoped_release const released;
+        auto const computed_by = backend_of(backend, threads);
         return with_file(path.string(), [&] {
           persist::Model model = convert::read_network(path.string(), {.input = input}).model;
-          dynamic::Layer layer = persist::layer_of(backend_of(backend, threads), model, input);
+          dynamic::Layer layer = persist::layer_of(computed_by, model, input);
           return std::make_shared<Held>(std::move(layer), About{std::move(model.transforms), std::move(model.classes),
                                                                 std::move(model.metadata)});
         });

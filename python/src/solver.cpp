@@ -53,6 +53,26 @@ float train(Solver const& solver, nb::handle x, nb::handle wanted) {
   });
 }
 
+float& rate_of(dynamic::Solver& solver) {
+  return std::visit([](auto& optimizer) -> float& { return optimizer.learning_rate; }, solver.options().optimizer);
+}
+
+/// Which of a checkpoint's states is a learning rate that differs from the config's.
+constexpr char const* rate_state = "learning_rate";
+void save_rate(dynamic::Solver& solver, persist::Checkpoint& checkpoint) {
+  if (float const rate = rate_of(solver); rate != solver.config().base_lr)
+    checkpoint.states.push_back({rate_state, {.numbers = {static_cast<double>(rate)}}});
+}
+/// The rate that the checkpoint has, or that of the config, which was not changed then.
+float rate_in(persist::Checkpoint const& checkpoint, dynamic::Solver const& solver) {
+  auto const state = std::ranges::find(checkpoint.states, rate_state, &persist::NamedState::name);
+  if (state == checkpoint.states.end()) return solver.config().base_lr;
+  if (state->state.numbers.size() != 1)
+    throw FormatError{"the checkpoint's state 'learning_rate' has " + std::to_string(state->state.numbers.size()) +
+                      " numbers, expected 1"};
+  return static_cast<float>(state->state.numbers[0]);
+}
+
 std::unique_ptr<Solver> made(std::filesystem::path const& config, Network network,
                              std::optional<std::vector<Index>> const& input_shape, std::optional<std::uint64_t> seed,
                              std::vector<std::string> const& changes, std::optional<int> threads) {
@@ -87,13 +107,14 @@ void add_solver(nb::module_& module) {
       "that draw random numbers, or whose numbers are still to be found in data.")
       .def(nb::new_(&made), "config"_a, "network"_a = nb::none(), nb::kw_only(), "input_shape"_a = nb::none(),
            "seed"_a = nb::none(), "changes"_a = std::vector<std::string>{}, "threads"_a = nb::none())
-      .def("train_minibatch", train, "x"_a, "targets"_a = nb::none(),
-           "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
-           "For a network with several inputs, `x` is a tuple of arrays; for one input it may be a tuple of one. A "
-           "network with its own losses takes targets as inputs, train_minibatch((x, y)) or train_minibatch(x, y), or "
-           "none. Samples and targets first go through the network's transforms. Labels are numbers of classes, one for "
-           "each sample. Raises DataError for labels that are not a class and for values that are not finite, and "
-           "DivergenceError if the loss is not finite; then no weight has changed.")
+      .def(
+          "train_minibatch", train, "x"_a, "targets"_a = nb::none(),
+          "Takes one step with a minibatch (samples, ...) and its targets, and returns the mean loss before the step. "
+          "For a network with several inputs, `x` is a tuple of arrays; for one input it may be a tuple of one. A "
+          "network with its own losses takes targets as inputs, train_minibatch((x, y)) or train_minibatch(x, y), or "
+          "none. Samples and targets first go through the network's transforms. Labels are numbers of classes, one for "
+          "each sample. Raises DataError for labels that are not a class and for values that are not finite, and "
+          "DivergenceError if the loss is not finite; then no weight has changed.")
       .def_prop_ro(
           "network", [](Solver const& solver) { return solver.network; }, "The network that is trained.")
       .def_prop_ro(
@@ -102,20 +123,14 @@ void add_solver(nb::module_& module) {
           "The number of minibatches so far.")
       .def_prop_rw(
           "learning_rate",
-          [](Solver const& solver) {
-            return solver.network->train([](dynamic::Solver& s) {
-              return std::visit([](auto const& optimizer) { return optimizer.learning_rate; }, s.options().optimizer);
-            });
-          },
+          [](Solver const& solver) { return solver.network->train([](dynamic::Solver& s) { return rate_of(s); }); },
           [](Solver const& solver, float rate) {
             if (!(rate >= 0) || !std::isfinite(rate)) {
               ConfigError error{"must be a finite number of at least 0, is " + std::to_string(rate)};
               error.in_field("learning_rate");
               throw error;
             }
-            solver.network->train([&](dynamic::Solver& s) {
-              std::visit([&](auto& optimizer) { optimizer.learning_rate = rate; }, s.options().optimizer);
-            });
+            solver.network->train([&](dynamic::Solver& s) { rate_of(s) = rate; });
           },
           "The learning rate that the policy of the config starts from.")
       .def(
@@ -124,6 +139,7 @@ void add_solver(nb::module_& module) {
             solver.network->train([&](dynamic::Solver& s) {
               persist::Checkpoint checkpoint = persist::checkpoint_of(s);
               solver.network->about().write_to(checkpoint.model);
+              save_rate(s, checkpoint);
               persist::write_checkpoint(path.string(), checkpoint);
             });
           },
@@ -136,7 +152,9 @@ void add_solver(nb::module_& module) {
                 persist::Checkpoint const checkpoint = persist::read_checkpoint(path.string());
                 if (checkpoint.model.transforms != solver.network->about().transforms)
                   throw MismatchError{"the checkpoint was made with other transforms of the samples"};
+                float const rate = rate_in(checkpoint, s);
                 persist::resume(s, checkpoint);
+                rate_of(s) = rate;
               });
             });
           },

@@ -176,7 +176,8 @@ class Engine final : public Executable {
   /// Whether a recording can be replayed for this call.
   bool plays(Recording const& recording, std::span<Values const> inputs, float const* carried) const {
     return inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
-           recording.memory == inference_.memory.data();
+           recording.memory == inference_.memory.data() &&
+           std::ranges::none_of(inputs, [&](Values values) { return inference_.holds(values); });
   }
   std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
     forget();
@@ -283,6 +284,9 @@ class Engine final : public Executable {
   EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0,
                   Index at_once = PTRDIFF_MAX) {
     Index const batch = samples(space.program, inputs);
+    for (Values const values : inputs)
+      require(kept > 0 || !space.holds(values),
+              "network: an input is in the memory that this call writes, as an earlier output is; copy it first");
     Room const room = space.room_for(std::min(batch, at_once));
     transfer_.start(kept);
     if (kept == 0 && !EngineTransfer<Backend>::keeps_brought) forget();

@@ -202,6 +202,16 @@ TEST_CASE("any batch, in any order, gives what a fresh network gives") {
   CHECK(layer.backward(noise({2, 3}, 2)).shape() == x.shape());
 }
 
+TEST_CASE("a network does not read what it writes") {
+  Net net = make({"net", dynamic::SequentialConfig{{{"a", Linear{8}}, {"b", TanH{}}, {"c", Linear{4}}}}}, Shape{4});
+  for (int pass = 0; pass < 3; ++pass) {  // the third is recorded
+    auto const y = net.predict(Floats{1, 2, 3, 4});
+    CHECK_THROWS_WITH(net.predict(y),
+                      "network: an input is in the memory that this call writes, as an earlier output "
+                      "is; copy it first");
+    CHECK_NOTHROW(net.predict(Floats(y.begin(), y.end())));
+  }
+}
 TEST_CASE("a batch that was predicted before a larger one is predicted as before") {
   // With so many values memory that is given back is the system's, and must not be used again.
   Net layer = make(sequential({{"a", Linear{4096}}, {"t", TanH{}}, {"b", Linear{3}}}, Shape{4}));

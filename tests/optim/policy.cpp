@@ -50,6 +50,8 @@ TEST_CASE("what has ended stays where it ended") {
   check(lr::Cosine{.max_iter = 4, .end = 0.25f}, 8, {{0, 8}, {2, 5}, {4, 2}, {1000000, 2}});
   check(lr::OneCycle{.max_iter = 20, .end = 0.5f}, 8, {{19, 4}, {20, 4}, {1000000, 4}});
   check(lr::OneCycle{.max_iter = 1}, 8, {{0, 8 * 4e-6}});
+  for (float const power : {0.0f, 0.5f}) CHECK(Policy(lr::Poly{.power = power, .max_iter = 2}).value(8, 2) == 0);
+  check(lr::Poly{.power = 0, .max_iter = 2}, 8, {{0, 8}, {1, 8}, {1000000, 0}});
   // A multiplier doubles the period until no counter holds the next one.
   CHECK(std::isfinite(Policy(lr::CosineRestarts{.period = 1, .multiplier = 2}).value(1, ~std::uint64_t{0})));
   check(lr::CosineRestarts{.period = Index{1} << 40}, 8, {{0, 8}, {std::uint64_t{1} << 39, 4}});

@@ -72,6 +72,9 @@ TEST_CASE("numbers of monitoring that make no sense are refused with their field
   for (auto const& [text, field] : std::vector<std::pair<std::string, std::string>>{
            {"validate = 1", "validate: must be at least 0 and below 1, got 1.0"},
            {"validate = nan", "validate: must be"},
+           {"earlyStopping = (metric = \"validation/accuracy\")",
+            "earlyStopping.better: is lower, but of 'validation/accuracy' high values are good: write better = higher"},
+           {"reduceOnPlateau = (metric = \"training/accuracy\", better = lower)", "reduceOnPlateau.better: is lower"},
            {"earlyStopping = (patience = 0)", "earlyStopping.patience: must be from 1 to 2^40, is 0"},
            {"earlyStopping = (minDelta = -1)", "earlyStopping.minDelta: must be at least 0 and finite, got -1"},
            {"earlyStopping = (metric = \"\")", "earlyStopping.metric: must not be empty"},

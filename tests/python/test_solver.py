@@ -201,6 +201,19 @@ def test_a_training_goes_on_from_a_checkpoint(config, tmp_path):
         np.testing.assert_array_equal(values, whole.network.weights[name])
 
 
+def test_a_changed_learning_rate_is_that_of_the_checkpoint(config, tmp_path):
+    x, t = samples(8, 4), samples(8, 3, seed=1)
+    first, second, third = (coldpress.Solver(config) for _ in range(3))
+    third.save_checkpoint(tmp_path / "begin.juice")
+    first.learning_rate = 0.25
+    first.save_checkpoint(tmp_path / "changed.juice")
+    second.load_checkpoint(tmp_path / "changed.juice")
+    assert second.learning_rate == 0.25
+    assert [first.train_minibatch(x, t) for _ in range(2)] == [second.train_minibatch(x, t) for _ in range(2)]
+    second.load_checkpoint(tmp_path / "begin.juice")
+    assert second.learning_rate == third.learning_rate
+
+
 def test_wrong_data_changes_nothing(config):
     solver = coldpress.Solver(config)
     before = solver.network.weights

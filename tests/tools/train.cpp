@@ -98,6 +98,26 @@ TEST_CASE("loss and accuracy of an epoch are means over its samples, also where 
   }
 }
 
+TEST_CASE("train says that it has updated or averaged nothing") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", dropout_config), data = "csv:" + folder.put("data", sides(40));
+  auto const train = [&](std::vector<std::string> const& more) {
+    std::vector<std::string> all{"train", "--config", config, "--data", data, "--save", folder / "net.juice"};
+    all.insert(all.end(), more.begin(), more.end());
+    return output(all);
+  };
+  CHECK(contains(train({"--set", "solver.accumulate=9", "--steps", "8"}),
+                 "note: no weight was updated, since that takes the gradients of 9 steps (solver.accumulate), and the "
+                 "run has had 8 steps\n"));
+  std::string const updated = train({"--set", "solver.accumulate=8", "--steps", "8"});
+  CHECK_FALSE(contains(updated, "note: no weight"));
+  CHECK(contains(train({"--swa", "1", "--epochs", "3", "--steps", "2"}),
+                 "note: nothing was averaged, since that begins with the end of epoch 2 (average.swa), and the run has "
+                 "had 0 whole epochs\n"));
+  CHECK_FALSE(contains(train({"--swa", "1", "--epochs", "2"}), "note: nothing was averaged"));
+}
+
 TEST_CASE("train says after which step the best network was, and why there is none") {
   if (!has_command()) return;
   TemporaryFolder folder;

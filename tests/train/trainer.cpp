@@ -47,6 +47,22 @@ TEST_CASE("a trainer takes the steps of a loop by hand, for a type and for a con
   CHECK(of_config.model().weights == weights);
 }
 
+TEST_CASE("a network is trained on crops of the samples") {
+  data::Dataset dataset{.sample_shape = {1, 5, 5}, .target_shape = {1}};
+  for (Index i = 0; i < 20 * 25; ++i) dataset.samples.push_back(std::sin(static_cast<float>(i)));
+  for (Index i = 0; i < 20; ++i) dataset.targets.push_back(std::cos(static_cast<float>(i)));
+  auto const source = data::own(std::move(dataset));
+  using Cropped = Network<Sequential<Linear{1}>, Shape{1, 3, 3}>;
+  Cropped net{7};
+  coldpress::Solver<Cropped, MeanSquaredError{}, Sgd{.learning_rate = 0.1f}> solver{net};
+  Trainer trainer{solver, *source, {.epochs = 2, .batch = 8, .transforms = {data::Crop{{3}}}}};
+  trainer.run();
+  CHECK(trainer.iteration() == 6);
+  CHECK(trainer.evaluate(*data::transformed(*source, trainer.options().transforms)).loss);
+  CHECK_THROWS_AS((Trainer{solver, *source, {.transforms = {data::Crop{{4}}}}}), ShapeError);
+  CHECK_THROWS_AS((Trainer{solver, *source}), ShapeError);
+}
+
 TEST_CASE("callbacks are called when they are due, those that save last, and at the end") {
   Task const data = task(40);
   Typed net;

@@ -129,6 +129,48 @@ TEST_CASE("a copied network is another network") {
   CHECK(test::same_bits(y, net.forward(x)));
 }
 
+TEST_CASE("copies of a network, and those that a vector moves, have outputs of their own") {
+  static constexpr auto two = graph([](auto x) {
+    auto const a = x | Linear{3} | TanH{};
+    return outputs(a | Linear{2} | name("y"), a | Linear{4} | name("z"));
+  });
+  auto const check = [&]<class Two>(Two*) {
+    std::vector<Two> nets(1);
+    auto const x = test::Random{1}.values<float>(4), other = test::Random{2}.values<float>(4);
+    nets[0].forward(x);
+    auto const y = test::copy_of<float>(nets[0].template output<"y">()),
+               z = test::copy_of<float>(nets[0].template output<"z">());
+    Two const copy = nets[0];
+    nets[0].forward(other);
+    CHECK(test::same_bits(copy.template output<"y">(), y));
+    CHECK(test::same_bits(copy.template output<"z">(), z));
+    nets[0].forward(x);
+    nets.resize(nets.capacity() + 1);
+    CHECK(test::same_bits(nets[0].template output<"y">(), y));
+    CHECK(test::same_bits(nets[0].template output<"z">(), z));
+  };
+  check(static_cast<Network<Graph<two>, Shape{4}>*>(nullptr));
+  check(static_cast<Network<Graph<two>, Shape{4}, Batch<1>>*>(nullptr));
+}
+
+TEST_CASE("a network does not read what it writes") {
+  static constexpr auto skip = graph([](auto x) { return (x | Linear{16} | TanH{} | Linear{5}) + x; });
+  Network<Graph<skip>, Shape{5}> net{1};
+  std::vector<float> const x = test::Random{1}.values<float>(10);
+  auto const y = net.forward(x);
+  CHECK_THROWS_WITH(net.forward(y),
+                    "network: an input is in the memory that this call writes, as an earlier output is; copy it first");
+  CHECK_THROWS_AS(net.forward(y.sample(1)), ShapeError);
+  auto const expected = test::copy_of<float>(net.forward(test::copy_of<float>(y)));
+  decltype(net)::Workspace workspace;
+  CHECK(test::same_bits(net.forward(net.forward(x), workspace), expected));  // from one memory to the other
+
+  coldpress::Solver<decltype(net), MeanSquaredError{}, Sgd{}> solver{net};
+  CHECK(solver.output().sample(0).empty());
+  solver.train_minibatch(x, x);
+  CHECK_THROWS_AS(solver.train_minibatch(x, solver.output()), ShapeError);
+}
+
 TEST_CASE("outputs are seen sample by sample") {
   auto net = test::random_network<Net>(1);
   auto const y = net.forward(test::Random{1}.values<float>(3 * 18));

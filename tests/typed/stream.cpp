@@ -150,6 +150,24 @@ TEST_CASE("streams share a network, and their states are copied, restored and re
   CHECK_THROWS_AS(stream.restore(stream.state()), ShapeError);  // not a copy
 }
 
+TEST_CASE("a stream whose network has been assigned to, or that was moved from, says so") {
+  Network<Sequential<Linear{3}, TanH{}>, Shape{2}> network{5};
+  Stream stream{network};
+  std::vector<float> const x(4);
+  std::vector<float> y(6);
+  stream.process(x, y);
+  network = decltype(network){6};
+  CHECK_THROWS_WITH(stream.process(x, y),
+                    "stream: its network has been assigned to, so its weights are elsewhere; make a new stream");
+  CHECK_THROWS_AS(stream.warm_up(), ShapeError);
+  Stream fresh{network};
+  Stream taken = std::move(fresh);
+  CHECK_THROWS_WITH(fresh.process(x, y), "stream: has been moved from");
+  CHECK_THROWS_AS(Stream{fresh}, ShapeError);
+  fresh = std::move(taken);
+  CHECK_NOTHROW(fresh.process(x, y));
+}
+
 TEST_CASE("a network with a finite past tells its length, and warms up exactly") {
   Network<Convolutions, Shape{1}> network{5};
   Stream stream{network};

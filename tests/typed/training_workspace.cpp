@@ -76,3 +76,20 @@ TEST_CASE(
   CHECK_THROWS_AS(net.backward(std::array<float, 5>{}, workspace), ShapeError);
   CHECK_NOTHROW(net.backward(dy, workspace));
 }
+
+TEST_CASE("a workspace that was moved from is as good as a new one") {
+  Network<Sequential<Linear{3}, TanH{}>, Shape{4}> const net{1};
+  decltype(net)::TrainingWorkspace workspace;
+  std::array<float, 4> const x{1, 2, 3, 4};
+  std::array<float, 3> const dy{1, -1, 2};
+  net.forward_training(x, workspace);
+  auto taken = std::move(workspace);
+  CHECK_THROWS_AS(net.backward(dy, workspace), ShapeError);
+  net.backward(dy, taken);
+  net.forward_training(x, workspace);
+  net.backward(dy, workspace);
+  CHECK(std::ranges::equal(workspace.gradients(), taken.gradients()));
+  auto const copy = workspace;
+  CHECK(copy.input_gradient(0).data() != workspace.input_gradient(0).data());
+  CHECK(std::ranges::equal(copy.input_gradient(0), workspace.input_gradient(0)));
+}

@@ -6,6 +6,10 @@
 #include <cstddef>
 #include <type_traits>
 
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#error "coldpress: compile without -ffast-math, -Ofast and their parts: they reorder sums and assume that nothing is NaN"
+#endif
+
 // Functions that a GPU calls, too, are constexpr. Those that can never be constant are marked with this instead.
 #if defined __CUDACC__
 #define COLDPRESS_DEVICE __host__ __device__

@@ -7,10 +7,11 @@
 namespace coldpress {
 
 /// -Σ w log p[label], divided by the batch size and the number of positions, for probabilities p along one axis, which
-/// has the classes. The target is a class number per position, counted from 0, and w is the factor of that class. p is
-/// clamped to at least 1e-20. The gradient is -w / p[label] at the label, divided by the number of positions. This is
-/// Mocha's loss, with the gradient that Mocha lacks. Positions whose label is `ignore_index` are left out, as by
-/// SoftmaxLoss, which is the loss for scores instead of probabilities.
+/// has the classes. The target is a class number per position, counted from 0, and w is the factor of that class, as
+/// SoftmaxLoss computes it from class_weights and `normalize`. p is clamped to at least 1e-20. The gradient is
+/// -w / p[label] at the label, divided by the number of positions. This is Mocha's loss, with the gradient that Mocha
+/// lacks. Positions whose label is `ignore_index` are left out, as by SoftmaxLoss, which is the loss for scores instead
+/// of probabilities.
 struct MultinomialLogistic {
   static constexpr std::string_view name = "multinomial_logistic";
   static constexpr std::string_view mean_over = "samples and positions";

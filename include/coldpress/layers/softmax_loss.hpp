@@ -8,11 +8,13 @@ namespace coldpress {
 
 /// -Σ w log p[label], divided by the batch size and the number of positions, for p = softmax(y) along one axis, which
 /// has the classes. As in Mocha. The target is a class number per position, counted from 0, and w is the factor of that
-/// class. In the value, p is clamped to at least 1e-20. The gradient is w (p - 1[label]), divided by the number of
-/// positions. With label smoothing s, the loss is 1 - s of that, plus s / C of the sum over all C classes k of
-/// -w[k] log p[k] (PyTorch's CrossEntropyLoss; Szegedy et al. 2015). Positions whose label is `ignore_index` are left
-/// out of the sum and of the number of positions of their sample, and have no gradient; a sample of only such positions
-/// has a loss of 0. PyTorch instead divides by the number of positions that count in the whole batch.
+/// class: its number in class_weights as it is where `normalize` is none, otherwise scaled so that the factors of all
+/// classes sum to their number. In the value, p is clamped to at least 1e-20. The gradient is w (p - 1[label]), divided
+/// by the number of positions. With label smoothing s, the loss is 1 - s of that, plus s / C of the sum over all C
+/// classes k of -w[k] log p[k] (PyTorch's CrossEntropyLoss; Szegedy et al. 2015). Positions whose label is
+/// `ignore_index` are left out of the sum and of the number of positions of their sample, and have no gradient; a
+/// sample of only such positions has a loss of 0. PyTorch instead divides by the number of positions that count in the
+/// whole batch.
 struct SoftmaxLoss {
   static constexpr std::string_view name = "softmax_loss";
   static constexpr std::string_view mean_over = "samples and positions";

@@ -38,10 +38,10 @@ struct EarlyStopping {
   bool operator==(EarlyStopping const&) const = default;
 };
 
-/// Multiplies the learning rate by `factor` when the metric has not improved `patience` times in a row, like
-/// PyTorch's ReduceLROnPlateau with an absolute threshold. With `reload`, the weights and the optimizer's state also go
-/// back to those of the best value. Mocha's DecayOnValidation is {.factor = 0.5, .patience = 1, .min_delta = 0,
-/// .min_rate = 1e-8, .reload = true}.
+/// Multiplies the learning rate by `factor` when the metric has not improved `patience` times in a row, like Keras's
+/// ReduceLROnPlateau; PyTorch's, with an absolute threshold, waits for one value more. With `reload`, the weights and
+/// the optimizer's state also go back to those of the best value. Mocha's DecayOnValidation is {.factor = 0.5,
+/// .patience = 1, .min_delta = 0, .min_rate = 1e-8, .reload = true}.
 struct ReduceOnPlateau {
   Metric metric = {};
   float factor = 0.1f;

@@ -108,7 +108,7 @@ COLDPRESS_ONCE double Policy::Stage::value(double base, std::uint64_t iteration,
     case Kind::inv:
       return base * freestanding::pow(1 + g * i, -p);
     case Kind::poly:
-      return base * freestanding::pow(freestanding::max(0.0, 1 - i / n), p);
+      return i < n ? base * freestanding::pow(1 - i / n, p) : 0;  // also where p is 0
     case Kind::sigmoid:
       return base * (1 / (1 + freestanding::exp(-g * (i - static_cast<double>(stepsize)))));
     case Kind::linear:

@@ -20,6 +20,7 @@ struct Samples {
   operator std::span<T const>() const { return values; }
   T operator[](Index i) const { return values[static_cast<std::size_t>(i)]; }
   std::span<T const> sample(Index i) const {
+    if (batch == 0) return {};
     auto const size = values.size() / static_cast<std::size_t>(batch);
     return values.subspan(static_cast<std::size_t>(i) * size, size);
   }

@@ -31,15 +31,15 @@ class StreamPasses {
 };
 
 /// The public interface of Stream and dynamic::Stream. Any number of streams may share a network, which they borrow: it
-/// must neither move nor be destroyed before them. Its weights may change between calls. A copy of a stream continues
-/// from the same state.
+/// must neither move, nor be assigned to, nor be destroyed before them. Its weights may change between calls. A copy of
+/// a stream continues from the same state.
 ///
 /// The bits do not depend on how a sequence is cut into blocks. They are those of `step` and, from a new state, those
 /// of `forward` over the whole sequence.
 template <class T>
 class BasicStream {
  public:
-  BasicStream(BasicStream const& other) : passes_(other.passes_->another()) { restore(other.state()); }
+  BasicStream(BasicStream const& other) : passes_(other.passes().another()) { restore(other.state()); }
   BasicStream(BasicStream&&) noexcept = default;
   BasicStream& operator=(BasicStream other) noexcept {
     std::swap(passes_, other.passes_);
@@ -52,19 +52,19 @@ class BasicStream {
   void process(std::span<T const> x, std::span<T> y) { process(std::span{&x, 1}, std::span{&y, 1}); }
   /// The same for a network with several inputs or outputs.
   void process(std::span<std::span<T const> const> inputs, std::span<std::span<T> const> outputs) {
-    auto const in = passes_->inputs(), out = passes_->outputs();
+    auto const in = passes().inputs(), out = passes().outputs();
     if (inputs.size() != in.size() || outputs.size() != out.size())
       refuse("process: got ", inputs.size(), " inputs and ", outputs.size(), " outputs, the network has ", in.size(),
              " and ", out.size());
     Index const steps = static_cast<Index>(inputs[0].size()) / in[0].size();
     for (std::size_t k = 0; k < in.size(); ++k) check_values("process: an input", inputs[k].size(), steps, in[k]);
     for (std::size_t k = 0; k < out.size(); ++k) check_values("process: an output", outputs[k].size(), steps, out[k]);
-    passes_->process(steps, inputs, outputs);
+    passes().process(steps, inputs, outputs);
   }
 
   /// Makes the next step start a new sequence.
   void reset() {
-    auto const values = passes_->state();
+    auto const values = passes().state();
     std::fill(values.begin(), values.end(), T{});
   }
   /// Starts a new sequence and gives it silence until that has no more effect: for past() steps, or, through a network
@@ -72,16 +72,16 @@ class BasicStream {
   /// the number of steps.
   Index warm_up(Index limit = Index{1} << 20) {
     reset();
-    return passes_->warm_up(limit);
+    return passes().warm_up(limit);
   }
   /// The number of earlier steps on which an output depends; endless_past if it depends on all.
-  Index past() const { return passes_->past(); }
+  Index past() const { return passes().past(); }
   /// What the layers remember of the sequence, as a view of this stream's own memory: copy it to keep it. The copy fits
   /// every stream of the network that was made for as many steps; restore throws ShapeError for a state of another
   /// size, and for a view of this stream's own, which has not stayed as it was.
-  std::span<T const> state() const { return passes_->state(); }
+  std::span<T const> state() const { return passes().state(); }
   void restore(std::span<T const> state) {
-    auto const to = passes_->state();
+    auto const to = passes().state();
     require(state.empty() || state.data() != to.data(), "restore: this is the stream's own state, not a copy of it");
     if (state.size() != to.size())
       refuse("restore: got a state of ", state.size(), " values, expected ", to.size(),
@@ -93,6 +93,11 @@ class BasicStream {
   explicit BasicStream(std::unique_ptr<StreamPasses<T>> passes) : passes_(std::move(passes)) {}
 
  private:
+  StreamPasses<T>& passes() const {
+    require(passes_ != nullptr, "stream: has been moved from");
+    return *passes_;
+  }
+
   std::unique_ptr<StreamPasses<T>> passes_;
 };
 

@@ -43,7 +43,7 @@ class Trainer {
   template <class Solver>
   Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
       : Trainer(any_solver(solver), data::shuffled(source, options.seed), fitted(std::move(options), source)) {
-    check_arrays(solver_->inputs(), source);
+    check_arrays(solver_->inputs(), *data::transformed(source, options_.transforms));
     classes_ = source.description().classes;
   }
   /// The same on any stream of samples. Its transforms must have all statistics.

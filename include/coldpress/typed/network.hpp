@@ -218,6 +218,7 @@ class Network {
     auto const run = start<Training>(spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: give a value for each input that the outputs depend on, and for no other");
+    workspace.gradients_.reserve(parameter_size);  // it may have been moved from
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = 0;  // until everything that backward reads is there
@@ -234,7 +235,8 @@ class Network {
     auto const gradients = detail::all_samples<T>(dy);
     static_assert(gradients.count == output_count, "backward: give a gradient for each output of the network");
     auto const spans = gradients.template spans<Given>();
-    require(workspace.step_ > 0, "backward: call forward_training first");
+    require(workspace.step_ > 0 && (parameter_size == 0 || workspace.gradients_.data() != nullptr),
+            "backward: call forward_training first");
     BasicWorkspace<Training>& memory = workspace;  // has room already
     auto const run = start<Training>(workspace.inputs_, memory, workspace.step_);
     for (int k = 0; k < output_count; ++k)
@@ -345,6 +347,11 @@ class Network {
       check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, batch);
     }
     check_not_moved();
+    for (Values const& values : samples) {
+      if constexpr (requires { workspace.holds(values.data()); })
+        require(!workspace.holds(values.data()),
+                "network: an input is in the memory that this call writes, as an earlier output is; copy it first");
+    }
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();

@@ -75,8 +75,20 @@ class Stream : public BasicStream<typename Net::T> {
           network_(network),
           most_(most) {}
     std::unique_ptr<StreamPasses<T>> another() const override { return std::make_unique<Passes>(network_, most_); }
+    void process(Index steps, std::span<std::span<T const> const> from, std::span<std::span<T> const> to) override {
+      check_network();
+      Base::process(steps, from, to);
+    }
+    Index warm_up(Index limit) override {
+      check_network();
+      return Base::warm_up(limit);
+    }
 
    private:
+    void check_network() const {
+      require(network_.parameters().data() == this->parameters_,
+              "stream: its network has been assigned to, so its weights are elsewhere; make a new stream");
+    }
     Net const& network_;
     Index most_;
   };

@@ -47,6 +47,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// a pass over one small sample is nothing but kernel calls.
   static constexpr bool repeats = kept_calls<Program> > 0;
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
+  /// Whether a value is in this memory.
+  bool holds(T const* value) const { return is_within(value, values_.data()); }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
@@ -71,12 +73,14 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   Samples<T> remember(Run const& run) {
     note(run);
     // It is not read back from outputs_, which would wait until all of its parts are in memory.
-    return fetched(made(run, std::integral_constant<int, 0>{}), 0);
+    Samples<T> const first = made(run, std::integral_constant<int, 0>{});
+    return {buffers_.fetch(first.values, 0), first.batch};
   }
   /// The same, but nothing is fetched from a device until it is read.
   template <class Run>
   void note(Run const& run) {
     buffers_.forget();
+    written_ = values_.data();
     for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
   }
   /// Remembers where the outputs of a step in parts are.
@@ -91,12 +95,20 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   Samples<T> output(int k) const { return fetched(outputs_[static_cast<std::size_t>(k)], k); }
 
  protected:
+  /// A copy of the workspace that ran has the values in its own memory.
   Samples<T> fetched(Samples<T> const& samples, int place) const {
-    return {buffers_.fetch(samples.values, static_cast<std::size_t>(place)), samples.batch};
+    std::span<T const> here = samples.values;
+    if (is_within(here.data(), written_)) here = {values_.data() + (here.data() - written_), here.size()};
+    return {buffers_.fetch(here, static_cast<std::size_t>(place)), samples.batch};
   }
 
  private:
   friend Network;
+  /// Whether a value is in memory like this one's that begins there.
+  bool is_within(T const* value, T const* begin) const {
+    auto const distance = reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(begin);
+    return distance < static_cast<std::uintptr_t>(values_.size()) * sizeof(T);
+  }
   template <class Run, class K>
   static Samples<T> made(Run const& run, K k) {
     auto const y = run.value(run.program.output(k));
@@ -106,6 +118,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
   using Buffers = typename Transfer::template Buffers<T>;
   std::array<Samples<T>, output_count> outputs_{};
+  T const* written_ = nullptr;  // where the memory began in the workspace that ran
   [[no_unique_address]] Buffers buffers_;
   Values values_;
   [[no_unique_address]] Program program_{};
