@@ -203,7 +203,7 @@ TEST_CASE("any batch, in any order, gives what a fresh network gives") {
 }
 
 TEST_CASE("a network does not read what it writes") {
-  Net net = make({"net", dynamic::SequentialConfig{{{"a", Linear{8}}, {"b", TanH{}}, {"c", Linear{4}}}}}, Shape{4});
+  Net net = make({"net", dynamic::SequentialConfig{{{"a", Linear{8}}, {"b", TanH{}}, {"c", Linear{4}}}, {}}}, Shape{4});
   for (int pass = 0; pass < 3; ++pass) {  // the third is recorded
     auto const y = net.predict(Floats{1, 2, 3, 4});
     CHECK_THROWS_WITH(net.predict(y),
