@@ -42,7 +42,8 @@ void write_metric(Builder file, Metric const& metric) {
 }
 
 void check_direction(std::string const& field, Metric const& metric) {
-  if (metric.better == Better::higher || !metric.name.ends_with("accuracy")) return;
+  std::string_view const statistic = std::string_view{metric.name}.substr(metric.name.rfind('/') + 1);
+  if (metric.better == Better::higher || statistic != "accuracy") return;
   ConfigError error{"is lower, but of '" + metric.name + "' high values are good: write better = higher"};
   error.in_field(field + ".better");
   throw error;

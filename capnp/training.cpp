@@ -183,6 +183,7 @@ Training parse_training(std::span<std::byte const> bytes, std::string const& fil
 }
 
 void write_training(std::string const& path, Training const& training) {
+  check_directions(training.monitoring);
   with_file(path, [&] {
     translated([&] {
       capnp::MallocMessageBuilder message;

@@ -32,7 +32,8 @@ class Contents {
   virtual std::string version() const = 0;
   /// Variable `number` of the layer, which is called `name`. Throws FormatError if it is missing or has another shape,
   /// or if the variables have more values than a file may unpack to, UnsupportedError if its values are no floats of 16
-  /// bits or more, and DataError if a value is infinite, NaN or beyond the range of a float, or a variance below 0.
+  /// bits or more, and DataError if a value is infinite, NaN or beyond the range of a float, or a
+  /// variance is below 0.
   virtual Array read(Place const& place, std::size_t number, std::string_view name,
                      std::vector<Index> const& shape) = 0;
   /// Counts values of that shape with those that are read, before they are made of fewer; returns their number. Throws

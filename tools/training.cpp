@@ -287,7 +287,7 @@ void train_on(Ranks const& ranks, TrainOptions options) {
                 counted(before, "step").c_str());
   }
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
-  if (Index const each = run.solver.accumulate; trainer.iteration() < static_cast<std::uint64_t>(each))
+  if (Index const each = run.solver.accumulate; each > 1 && trainer.iteration() < static_cast<std::uint64_t>(each))
     show("note: no weight was updated, since that takes the gradients of " + counted(each, "step") +
          " (solver.accumulate), and the run has had " + counted(trainer.iteration(), "step"));
   WeightAverage const& average = run.monitoring.average;

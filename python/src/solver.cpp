@@ -4,7 +4,8 @@
 #include <coldpress/data/network_transforms.hpp>
 #include <coldpress/persist.hpp>
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
 
 namespace coldpress::python {
 namespace {
@@ -63,14 +64,21 @@ void save_rate(dynamic::Solver& solver, persist::Checkpoint& checkpoint) {
   if (float const rate = rate_of(solver); rate != solver.config().base_lr)
     checkpoint.states.push_back({rate_state, {.numbers = {static_cast<double>(rate)}}});
 }
-/// The rate that the checkpoint has, or that of the config, which was not changed then.
+void check_rate(double rate) {
+  if (rate >= 0 && rate <= static_cast<double>(std::numeric_limits<float>::max())) return;
+  ConfigError error{"must be a finite number of at least 0, is " + std::to_string(rate)};
+  error.in_field("learning_rate");
+  throw error;
+}
+/// The rate that the checkpoint has, of a trainer or of a solver, or else that of the config.
 float rate_in(persist::Checkpoint const& checkpoint, dynamic::Solver const& solver) {
-  auto const state = std::ranges::find(checkpoint.states, rate_state, &persist::NamedState::name);
-  if (state == checkpoint.states.end()) return solver.config().base_lr;
-  if (state->state.numbers.size() != 1)
-    throw FormatError{"the checkpoint's state 'learning_rate' has " + std::to_string(state->state.numbers.size()) +
-                      " numbers, expected 1"};
-  return static_cast<float>(state->state.numbers[0]);
+  for (char const* const name : {"trainer", rate_state}) {
+    auto const state = std::ranges::find(checkpoint.states, name, &persist::NamedState::name);
+    if (state == checkpoint.states.end() || state->state.numbers.empty()) continue;
+    check_rate(state->state.numbers[0]);
+    return static_cast<float>(state->state.numbers[0]);
+  }
+  return solver.config().base_lr;
 }
 
 std::unique_ptr<Solver> made(std::filesystem::path const& config, Network network,
@@ -125,11 +133,7 @@ void add_solver(nb::module_& module) {
           "learning_rate",
           [](Solver const& solver) { return solver.network->train([](dynamic::Solver& s) { return rate_of(s); }); },
           [](Solver const& solver, float rate) {
-            if (!(rate >= 0) || !std::isfinite(rate)) {
-              ConfigError error{"must be a finite number of at least 0, is " + std::to_string(rate)};
-              error.in_field("learning_rate");
-              throw error;
-            }
+            check_rate(static_cast<double>(rate));
             solver.network->train([&](dynamic::Solver& s) { rate_of(s) = rate; });
           },
           "The learning rate that the policy of the config starts from.")

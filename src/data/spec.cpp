@@ -214,7 +214,7 @@ Spec parse(std::string const& spec) {
     std::string const prefix = std::string{format.name} + ":", usage = prefix + std::string{format.argument};
     known += (known.empty() ? "" : ", ") + usage;
     if (!spec.starts_with(prefix)) continue;
-    if (spec.size() == prefix.size()) throw ConfigError{"'" + spec + "' names no file, as in " + usage};
+    if (spec.size() == prefix.size()) throw ConfigError{"the data '" + spec + "' is not complete: write " + usage};
     std::string const options = spec.substr(begin_of_options(spec));
     std::string const paths = spec.substr(prefix.size(), spec.size() - options.size() - prefix.size());
     Spec parsed{format, {}, options, parse_options(format, std::string_view{options}.substr(!options.empty()))};

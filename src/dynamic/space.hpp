@@ -18,11 +18,7 @@ struct Space {
       : program(std::forward<Args>(args)...), memory(transfer.template memory<decltype(memory)>()), passes(program) {}
 
   /// Whether values are in this memory.
-  bool holds(Values values) const {
-    auto const distance =
-        reinterpret_cast<std::uintptr_t>(values.data()) - reinterpret_cast<std::uintptr_t>(memory.data());
-    return distance < static_cast<std::uintptr_t>(memory.size()) * sizeof(float);
-  }
+  bool holds(Values values) const { return is_among(values.data(), memory.data(), memory.size()); }
   Room room_for(Index batch) const {
     Index values = 0;
     bool const absurd = __builtin_mul_overflow(program.plan().workspace, batch, &values) || values > Index{1} << 60;

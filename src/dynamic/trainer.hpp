@@ -72,6 +72,12 @@ class Trainer final : public Training {
     Program const& program = space_->program;
     Index const batch = engine_.samples(program, inputs);
     if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
+    require(!space_->holds(targets) && !microbatches_.holds(targets.data()),
+            "train_minibatch: the targets are in the memory that this call writes, as an earlier output is; copy them");
+    for (Values const values : inputs)
+      require(
+          !microbatches_.holds(values.data()),
+          "train_minibatch: an input is in the memory that this call writes, as an earlier output is; copy it first");
     engine_.check_labels(program, inputs, targets, homes);
     auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1, 0, in_parts ? options.microbatch : PTRDIFF_MAX);
     run.sums = gathered.sums(Mode::training);

@@ -218,7 +218,7 @@ TEST_CASE("an unknown spec is told the known ones") {
               "' is not one of mnist:DIR, mnist-test:DIR, cifar10:DIR, "
               "cifar10-test:DIR, cifar100:DIR, cifar100-test:DIR, "
               "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,..., sound:INPUT,OUTPUT, text:FILE");
-  CHECK(message<ConfigError>([] { open("mnist:"); }) == "'mnist:' names no file, as in mnist:DIR");
+  CHECK(message<ConfigError>([] { open("mnist:"); }) == "the data 'mnist:' is not complete: write mnist:DIR");
 }
 
 TEST_CASE("a file without a format is told the one that its name says") {

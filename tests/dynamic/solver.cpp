@@ -221,6 +221,19 @@ TEST_CASE("a step gives the outputs before it, and their mean loss") {
   CHECK(mean == solver.loss());
 }
 
+TEST_CASE("a step compares its outputs with other values, not with themselves") {
+  for (std::optional<Index> const microbatch : {std::optional<Index>{}, std::optional<Index>{1}}) {
+    SolverConfig config = linear_config(0.1f, 0);
+    config.microbatch = microbatch;
+    Trainer trainer = make(std::move(config));
+    Floats const x{1, 2, 3, 4, 5, 6}, t{1, 2, 3, 4};
+    trainer.train_minibatch(x, t);
+    auto const own = trainer.network().executable().outputs()[0];
+    REQUIRE(own.size() == t.size());
+    CHECK_THROWS_AS(trainer.train_minibatch(x, own), ShapeError);
+  }
+}
+
 TEST_CASE("weights are fresh after training, and what is written to them counts") {
   Trainer solver = make(linear_config(0.05f, 0.0f));
   auto const& bias = solver.network().learnable_weights_data()[1];

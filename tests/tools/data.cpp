@@ -45,7 +45,7 @@ TEST_CASE("data inspect shows shapes, counts, ranges, classes and the first samp
   CHECK(contains(output({"data", "inspect", "npy:" + folder / "x.npy"}),
                  "samples of {2}, no finite value; 2 values are NaN or infinite, first in sample 0"));
   CHECK(contains(failure({"data", "inspect", "tape:x"}), "the data 'tape:x' is not one of mnist:DIR"));
-  CHECK(contains(failure({"data", "inspect", "npz:"}), "'npz:' names no file, as in npz:FILE"));
+  CHECK(contains(failure({"data", "inspect", "npz:"}), "the data 'npz:' is not complete: write npz:FILE"));
   CHECK(contains(failure({"data", "inspect", "csv:a?b=c"}),
                  "csv: has no option 'b'; it has label, targets, ignore, header, delimiter, classes"));
 }

@@ -169,6 +169,20 @@ TEST_CASE("a network does not read what it writes") {
   CHECK(solver.output().sample(0).empty());
   solver.train_minibatch(x, x);
   CHECK_THROWS_AS(solver.train_minibatch(x, solver.output()), ShapeError);
+  coldpress::Solver<decltype(net), MeanSquaredError{}, Sgd{}, SolverOptions{.microbatch = 1}> in_parts{net};
+  in_parts.train_minibatch(x, x);
+  CHECK_THROWS_AS(in_parts.train_minibatch(in_parts.output(), x), ShapeError);
+}
+
+TEST_CASE("an output that is an input stays where it is, also if the memory grows") {
+  static constexpr auto passed =
+      graph([](auto x) { return outputs(x | Linear{3} | name("y"), x | Flatten{} | name("z")); });
+  Network<Graph<passed>, Shape{2, 2}> net{1};
+  std::vector<float> const x{7, 8, 9, 10};
+  net.forward(x);
+  CHECK(net.output<"z">().data() == x.data());
+  net.reserve(20000);
+  CHECK(net.output<"z">().data() == x.data());
 }
 
 TEST_CASE("outputs are seen sample by sample") {

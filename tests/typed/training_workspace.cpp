@@ -77,7 +77,13 @@ TEST_CASE(
   CHECK_NOTHROW(net.backward(dy, workspace));
 }
 
-TEST_CASE("a workspace that was moved from is as good as a new one") {
+TEST_CASE("a workspace that was moved from can be used again, but not for a backward pass at once") {
+  Network<Sequential<TanH{}, Sigmoid{}>, Shape{4}> const plain{1};
+  decltype(plain)::TrainingWorkspace without;
+  plain.forward_training(std::array<float, 4>{1, 2, 3, 4}, without);
+  auto const other = std::move(without);
+  CHECK_THROWS_AS(plain.backward(std::array<float, 4>{1, 1, 1, 1}, without), ShapeError);
+
   Network<Sequential<Linear{3}, TanH{}>, Shape{4}> const net{1};
   decltype(net)::TrainingWorkspace workspace;
   std::array<float, 4> const x{1, 2, 3, 4};
@@ -85,6 +91,7 @@ TEST_CASE("a workspace that was moved from is as good as a new one") {
   net.forward_training(x, workspace);
   auto taken = std::move(workspace);
   CHECK_THROWS_AS(net.backward(dy, workspace), ShapeError);
+  CHECK(workspace.gradients().empty());
   net.backward(dy, taken);
   net.forward_training(x, workspace);
   net.backward(dy, workspace);

@@ -131,7 +131,8 @@ struct Output {
     }
   }
 
-  /// Does so if the only operation of an erased chain is a common one; returns whether it is.
+  /// Calls write(i, j, v) with the values of an erased chain if its only operation is a common one; returns whether it
+  /// is.
   template <int h, int w, class Write>
   COLDPRESS_INLINE bool finish_common(Vector (&sum)[h][w], Write write) const {
     auto const apply = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {

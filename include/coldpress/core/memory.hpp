@@ -11,6 +11,13 @@ namespace coldpress {
 
 inline constexpr std::size_t alignment = 64;  // in bytes: a cache line, and the widest vector
 
+/// Whether an address is among those of `size` values.
+template <class T>
+bool is_among(T const* value, T const* first, Index size) {
+  auto const distance = reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(first);
+  return distance < static_cast<std::uintptr_t>(size) * sizeof(T);
+}
+
 /// `capacity` zeroed values inside the object.
 template <class T, Index capacity>
 class FixedMemory {

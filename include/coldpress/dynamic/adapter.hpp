@@ -190,6 +190,8 @@ class Adapted final : public Executable, private Training {
   }
   /// Compares the first output with the targets. This and run_losses leave the gradients in training_.
   void compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
+    require(!training_.holds(targets.data()),
+            "train_minibatch: the targets are in the memory that this call writes, as an earlier output is; copy them");
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
     all(inputs);

@@ -28,7 +28,7 @@ class Tape {
   void record(Kernel kernel, Step const& step) {
     add(kernel, step);
   }
-  /// kernel_of(step) returns the kernel.
+  /// kernel_of(step) returns the kernel. It is asked again when the step is to compute another one, too.
   template <class Step>
   void record(Kernel (*kernel_of)(Step const& step), Step const& step) {
     auto* const call = add(kernel_of(step), step);
@@ -98,7 +98,7 @@ class Tape {
       Recorded<Step>* call = nullptr;
       Kernel (*kernel_of)(Step const& step) = nullptr;
 
-      /// Says the same; a step that has changed may need another kernel.
+      /// Returns `changed`. A step that has changed may need another kernel.
       bool changes(bool changed) const {
         if (changed) call->kernel = kernel_of(call->step);
         return changed;

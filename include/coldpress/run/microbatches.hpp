@@ -81,6 +81,8 @@ class Microbatches {
   void place_states(UpdateSink<Optimizer, T>& sink, Buffers const& buffers) const {
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = divides_ ? sink.weight : buffers.state(s);
   }
+  /// Whether a value is among the outputs of the last step.
+  bool holds(T const* value) const { return is_among(value, outputs_.data(), outputs_.size()); }
   /// Makes room for steps like this one. Nothing else allocates.
   template <class Run>
   void reserve(Run const& run, Sizes const& sizes) {

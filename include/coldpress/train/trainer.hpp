@@ -37,9 +37,9 @@ struct TrainerOptions {
 class Trainer {
  public:
   /// Trains on the samples of `source` in a random order, after transforms that data::fit completes. Solver and source
-  /// are borrowed. Throws ConfigError for options that make no sense, what data::fit throws, what check_samples throws
-  /// for the samples after the transforms, what check_arrays throws, and what the solver's distribute_over throws if
-  /// there are ranks.
+  /// are borrowed. Throws ConfigError for options that make no sense, what data::fit and data::transformed throw, what
+  /// check_samples and check_arrays throw for the samples after the transforms, and what the solver's distribute_over
+  /// throws if there are ranks.
   template <class Solver>
   Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
       : Trainer(any_solver(solver), data::shuffled(source, options.seed), fitted(std::move(options), source)) {

@@ -235,8 +235,7 @@ class Network {
     auto const gradients = detail::all_samples<T>(dy);
     static_assert(gradients.count == output_count, "backward: give a gradient for each output of the network");
     auto const spans = gradients.template spans<Given>();
-    require(workspace.step_ > 0 && (parameter_size == 0 || workspace.gradients_.data() != nullptr),
-            "backward: call forward_training first");
+    require(workspace.step_ > 0, "backward: call forward_training first");
     BasicWorkspace<Training>& memory = workspace;  // has room already
     auto const run = start<Training>(workspace.inputs_, memory, workspace.step_);
     for (int k = 0; k < output_count; ++k)

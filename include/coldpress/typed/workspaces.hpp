@@ -48,7 +48,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   static constexpr bool repeats = kept_calls<Program> > 0;
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
   /// Whether a value is in this memory.
-  bool holds(T const* value) const { return is_within(value, values_.data()); }
+  bool holds(T const* value) const { return is_among(value, values_.data(), values_.size()); }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
@@ -80,7 +80,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   template <class Run>
   void note(Run const& run) {
     buffers_.forget();
-    written_ = values_.data();
+    written_ = {values_.data(), values_.size()};
     for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
   }
   /// Remembers where the outputs of a step in parts are.
@@ -98,17 +98,13 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// A copy of the workspace that ran has the values in its own memory.
   Samples<T> fetched(Samples<T> const& samples, int place) const {
     std::span<T const> here = samples.values;
-    if (is_within(here.data(), written_)) here = {values_.data() + (here.data() - written_), here.size()};
+    if (values_.size() >= written_.size && is_among(here.data(), written_.first, written_.size))
+      here = {values_.data() + (here.data() - written_.first), here.size()};
     return {buffers_.fetch(here, static_cast<std::size_t>(place)), samples.batch};
   }
 
  private:
   friend Network;
-  /// Whether a value is in memory like this one's that begins there.
-  bool is_within(T const* value, T const* begin) const {
-    auto const distance = reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(begin);
-    return distance < static_cast<std::uintptr_t>(values_.size()) * sizeof(T);
-  }
   template <class Run, class K>
   static Samples<T> made(Run const& run, K k) {
     auto const y = run.value(run.program.output(k));
@@ -118,7 +114,10 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
   using Buffers = typename Transfer::template Buffers<T>;
   std::array<Samples<T>, output_count> outputs_{};
-  T const* written_ = nullptr;  // where the memory began in the workspace that ran
+  struct {
+    T const* first = nullptr;
+    Index size = 0;
+  } written_;  // the memory of the last run, which was that of the workspace of which this is a copy
   [[no_unique_address]] Buffers buffers_;
   Values values_;
   [[no_unique_address]] Program program_{};
@@ -149,8 +148,8 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
   /// Backward then needs another forward_training, since memory that grows loses what it would read.
   void reserve(Index batch) { BasicWorkspace<Training>::reserve(batch), step_ = 0; }
   /// The gradients of all parameters, in the layout of Network::parameters().
-  std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
-  std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
+  std::span<T const> gradients() const { return {gradients_.data(), size_of_gradients()}; }
+  std::span<T> gradients() { return {gradients_.data(), size_of_gradients()}; }
   /// The gradient of input k; empty if none reaches it.
   Samples<T> input_gradient(int k) const {
     return this->fetched(input_gradients_[static_cast<std::size_t>(k)], output_count + k);
@@ -161,7 +160,21 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
   Memory<parameter_size> gradients_;
   std::array<Given, input_count> inputs_{};
   std::array<Samples<T>, input_count> input_gradients_{};
-  std::uint64_t step_ = 0;
+  /// Those of a workspace that was moved from are empty.
+  std::size_t size_of_gradients() const { return static_cast<std::size_t>(gradients_.data() ? parameter_size : 0); }
+  /// The step that backward belongs to, or 0. A workspace that was moved from has none.
+  struct Step {
+    std::uint64_t number;
+    Step(std::uint64_t of) : number(of) {}
+    Step(Step const&) = default;
+    Step(Step&& other) noexcept : number(std::exchange(other.number, 0)) {}
+    Step& operator=(Step other) noexcept {
+      number = other.number;
+      return *this;
+    }
+    operator std::uint64_t() const { return number; }
+  };
+  Step step_ = 0;
 };
 
 }  // namespace COLDPRESS_KERNELS
