@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
-#error "coldpress: compile without -ffast-math, -Ofast and their parts: they reorder sums and assume that nothing is NaN"
+#error "coldpress: compile without -ffast-math, -Ofast and their parts: sums have an order, and NaN is looked for"
 #endif
 
 // Functions that a GPU calls, too, are constexpr. Those that can never be constant are marked with this instead.

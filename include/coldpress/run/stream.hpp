@@ -34,8 +34,8 @@ class StreamPasses {
 /// must neither move, nor be assigned to, nor be destroyed before them. Its weights may change between calls. A copy of
 /// a stream continues from the same state.
 ///
-/// The bits do not depend on how a sequence is cut into blocks. They are those of `step` and, from a new state and where
-/// each layer treats the steps alike, those of `forward` over the whole sequence.
+/// The bits do not depend on how a sequence is cut into blocks. They are those of `step` and, from a new state and
+/// where each layer treats the steps alike, those of `forward` over the whole sequence.
 template <class T>
 class BasicStream {
  public:
