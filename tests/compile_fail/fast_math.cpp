@@ -1,5 +1,5 @@
 // error: coldpress: compile without -ffast-math, -Ofast and their parts
 #define __FAST_MATH__ 1  // as compilers do for -ffast-math
-#include <coldpress/core/shape.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 int main() {}
