@@ -44,7 +44,7 @@ constexpr auto stack(auto in, auto x, Index channels, Index groups) {
 }
 inline constexpr auto stacks = graph(
     [](auto in) { return stack(in, stack(in, in, 4, 2), 20, 1) | Convolution{.num_output = 2, .filter_shape = 3}; });
-/// The same with the numbers of channels that have kernels of their own.
+/// These stacks have the numbers of channels for which there are special kernels.
 inline constexpr auto usual_stacks = graph([](auto in) {
   auto x = in;
   for (Index const channels : {2, 3, 4, 8, 16}) x = stack(in, x, channels, 1);

@@ -141,7 +141,7 @@ constexpr int signal_columns() {
   }
 }
 
-/// The form of convolution for which a tile is compiled: any.
+/// A tile of this form is for any convolution of signals.
 struct AnyFilter {
   template <class Step>
   static Index groups(Step const& s) {

@@ -277,7 +277,7 @@ class Solver {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
-    if constexpr (options.microbatch > 0) {
+    if constexpr (options.microbatch > 0 && requires(Given const& values) { values.data(); }) {
       for (Given const& values : inputs)
         require(!microbatches_.holds(values.data()),
                 "train_minibatch: an input is an output of the step before, which this step writes; copy it first");
