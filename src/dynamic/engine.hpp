@@ -95,8 +95,12 @@ class Engine final : public Executable {
     reserve_zeros(space.program.plan(), batch);
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
-    if (mode == Mode::inference) return infer(recorder_.of(inputs), inputs, nullptr, homes);
+    if (mode == Mode::inference) {
+      inputs = inference_.take(inference_.inputs, inputs);
+      return infer(recorder_.of(inputs), inputs, nullptr, homes);
+    }
     Space& space = training();
+    inputs = space.take(space.inputs, inputs);
     auto const run = start(space, inputs, homes, step_ + 1);
     forget();
     compute(space, run);
@@ -106,6 +110,7 @@ class Engine final : public Executable {
   std::span<Values const> stream(std::span<Values const> inputs) override {
     // After reset streams_ is 0, and a stream that was never recorded fits no call.
     Recording const& stream = recorder_.stream();
+    inputs = inference_.take(inference_.inputs, inputs);
     if (streams_ == stream.batch && plays(stream, inputs, carried_.data())) return play(stream, inputs);
     return stream_anew(inputs);
   }
@@ -135,7 +140,7 @@ class Engine final : public Executable {
     samples(evaluation_->program, inputs);
     check_labels(evaluation_->program, inputs, {}, homes);
     gathered_.start_evaluation();
-    auto run = start(*evaluation_, inputs, homes, 0);
+    auto run = start(*evaluation_, evaluation_->take(evaluation_->inputs, inputs), homes, 0);
     run.sums = gathered_.sums(Mode::inference);
     forget();
     if (!transfer_.evaluation(evaluation_->passes, run)) {
@@ -176,8 +181,7 @@ class Engine final : public Executable {
   /// Whether a recording can be replayed for this call.
   bool plays(Recording const& recording, std::span<Values const> inputs, float const* carried) const {
     return inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
-           recording.memory == inference_.memory.data() &&
-           std::ranges::none_of(inputs, [&](Values values) { return inference_.holds(values); });
+           recording.memory == inference_.memory.data();
   }
   std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
     forget();
@@ -284,9 +288,6 @@ class Engine final : public Executable {
   EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0,
                   Index at_once = PTRDIFF_MAX) {
     Index const batch = samples(space.program, inputs);
-    for (Values const values : inputs)
-      require(kept > 0 || !space.holds(values),
-              "network: an input is in the memory that this call writes, as an earlier output is; copy it first");
     Room const room = space.room_for(std::min(batch, at_once));
     transfer_.start(kept);
     if (kept == 0 && !EngineTransfer<Backend>::keeps_brought) forget();

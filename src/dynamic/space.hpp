@@ -4,6 +4,10 @@
 #include "engine_transfer.hpp"
 #include "program_for.hpp"
 
+#include <coldpress/run/input_copies.hpp>
+
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 template <class Backend>
@@ -12,13 +16,31 @@ struct Space {
   typename EngineTransfer<Backend>::template Workspace<float, DynamicBatch, 0, false> memory;
   HeapMemory<float> of_workers;
   typename EngineTransfer<Backend>::Passes passes;
+  struct Copies {
+    std::vector<Values> given;
+    InputCopies<HeapMemory<float>> memory;
+  } inputs, gradients;
 
   template <class... Args>
   explicit Space(EngineTransfer<Backend> const& transfer, Args&&... args)
       : program(std::forward<Args>(args)...), memory(transfer.template memory<decltype(memory)>()), passes(program) {}
 
-  /// Whether values are in this memory.
-  bool holds(Values values) const { return is_among(values.data(), memory.data(), memory.size()); }
+  /// What a pass is given. Results of a pass in this memory, or in that of `others`, are copied, because the pass would
+  /// overwrite them; the copies last until others are made for the same `copies`. A GPU does so by itself.
+  template <class... Others>
+  std::span<Values const> take(Copies& copies, std::span<Values const> given, Others const&... others) const {
+    if constexpr (std::is_same_v<decltype(memory), HeapMemory<float>>) {
+      auto const is_result = [&](float const* value) {
+        return is_among(value, memory.data(), memory.size()) || (others.holds(value) || ...);
+      };
+      if (std::ranges::any_of(given, [&](Values values) { return is_result(values.data()); })) {
+        copies.given.assign(given.begin(), given.end());
+        copies.memory.replace(copies.given, is_result);
+        return copies.given;
+      }
+    }
+    return given;
+  }
   Room room_for(Index batch) const {
     Index values = 0;
     bool const absurd = __builtin_mul_overflow(program.plan().workspace, batch, &values) || values > Index{1} << 60;

@@ -24,6 +24,7 @@ class Trainer final : public Training {
       refuse("backward: expected a gradient for each of ", outputs.size(), " outputs, got ", output_gradients.size());
     for (std::size_t k = 0; k < outputs.size(); ++k)
       check_values("backward: the gradient of an output", output_gradients[k].size(), batch, outputs[k]);
+    output_gradients = engine_.training_->take(engine_.training_->gradients, output_gradients);
     auto const run = resume(outputs.size());
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       auto const there =
@@ -72,13 +73,10 @@ class Trainer final : public Training {
     Program const& program = space_->program;
     Index const batch = engine_.samples(program, inputs);
     if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
-    require(!space_->holds(targets) && !microbatches_.holds(targets.data()),
-            "train_minibatch: the targets are in the memory that this call writes, as an earlier output is; copy them");
-    for (Values const values : inputs)
-      require(
-          !microbatches_.holds(values.data()),
-          "train_minibatch: an input is in the memory that this call writes, as an earlier output is; copy it first");
     engine_.check_labels(program, inputs, targets, homes);
+    given_.assign(inputs.begin(), inputs.end()), given_.push_back(targets);
+    auto const given = space_->take(space_->inputs, given_, microbatches_);
+    inputs = given.first(inputs.size()), targets = given.back();
     auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1, 0, in_parts ? options.microbatch : PTRDIFF_MAX);
     run.sums = gathered.sums(Mode::training);
     if (objective)
@@ -191,6 +189,7 @@ class Trainer final : public Training {
   std::unique_ptr<Space> space_;  // for the objective of the last step
   std::optional<Objective> trained_for_;
   Microbatches<float> microbatches_;
+  std::vector<Values> given_;  // the inputs and the targets of the last step
 };
 
 }  // namespace coldpress::dynamic

@@ -153,27 +153,6 @@ TEST_CASE("copies of a network, and those that a vector moves, have outputs of t
   check(static_cast<Network<Graph<two>, Shape{4}, Batch<1>>*>(nullptr));
 }
 
-TEST_CASE("a network does not read what it writes") {
-  static constexpr auto skip = graph([](auto x) { return (x | Linear{16} | TanH{} | Linear{5}) + x; });
-  Network<Graph<skip>, Shape{5}> net{1};
-  std::vector<float> const x = test::Random{1}.values<float>(10);
-  auto const y = net.forward(x);
-  CHECK_THROWS_WITH(net.forward(y),
-                    "network: an input is in the memory that this call writes, as an earlier output is; copy it first");
-  CHECK_THROWS_AS(net.forward(y.sample(1)), ShapeError);
-  auto const expected = test::copy_of<float>(net.forward(test::copy_of<float>(y)));
-  decltype(net)::Workspace workspace;
-  CHECK(test::same_bits(net.forward(net.forward(x), workspace), expected));  // from one memory to the other
-
-  coldpress::Solver<decltype(net), MeanSquaredError{}, Sgd{}> solver{net};
-  CHECK(solver.output().sample(0).empty());
-  solver.train_minibatch(x, x);
-  CHECK_THROWS_AS(solver.train_minibatch(x, solver.output()), ShapeError);
-  coldpress::Solver<decltype(net), MeanSquaredError{}, Sgd{}, SolverOptions{.microbatch = 1}> in_parts{net};
-  in_parts.train_minibatch(x, x);
-  CHECK_THROWS_AS(in_parts.train_minibatch(in_parts.output(), x), ShapeError);
-}
-
 TEST_CASE("an output that is an input stays where it is, also if the memory grows") {
   static constexpr auto passed =
       graph([](auto x) { return outputs(x | Linear{3} | name("y"), x | Flatten{} | name("z")); });

@@ -214,7 +214,8 @@ class Network {
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),
             "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
-    auto const spans = samples.template spans<Given>();
+    auto spans = samples.template spans<Given>();
+    workspace.copy_results(spans);  // until backward
     auto const run = start<Training>(spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: give a value for each input that the outputs depend on, and for no other");
@@ -234,13 +235,14 @@ class Network {
   Samples<T> backward(DY const& dy, TrainingWorkspace& workspace) const {
     auto const gradients = detail::all_samples<T>(dy);
     static_assert(gradients.count == output_count, "backward: give a gradient for each output of the network");
-    auto const spans = gradients.template spans<Given>();
+    auto spans = gradients.template spans<Given>();
     require(workspace.step_ > 0, "backward: call forward_training first");
     BasicWorkspace<Training>& memory = workspace;  // has room already
     auto const run = start<Training>(workspace.inputs_, memory, workspace.step_);
     for (int k = 0; k < output_count; ++k)
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
                    shape_of_output(k));
+    workspace.copy_results_given_to_backward(spans);
     std::array<T const*, output_count> seeds{};
     for (std::size_t k = 0; k < seeds.size(); ++k) seeds[k] = workspace.buffers_.bring(spans[k], input_count + k);
     workspace.step_ = 0;  // gradients overwrite values that a second backward would need
@@ -330,7 +332,7 @@ class Network {
   /// Starts a pass of a program over the samples of each input. It is public for classes that have their own program,
   /// such as Solver. The targets may be one more input.
   template <class Program, bool streams = false, class Values, std::size_t n, class Space>
-  auto start(std::array<Values, n> const& samples, Space& workspace, std::uint64_t step) const {
+  auto start(std::array<Values, n> samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::min<std::size_t>(n, input_count);
     auto const batch = [&] {
       auto const count = count_batch<Batch>(samples[0].size(), in[0].size(), in[0]);
@@ -346,11 +348,7 @@ class Network {
       check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, batch);
     }
     check_not_moved();
-    for (Values const& values : samples) {
-      if constexpr (requires { workspace.holds(values.data()); })
-        require(!workspace.holds(values.data()),
-                "network: an input is in the memory that this call writes, as an earlier output is; copy it first");
-    }
+    workspace.copy_results(samples);
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();

@@ -273,15 +273,11 @@ class Solver {
     }
   }
   template <std::size_t n>
-  auto train(std::array<Given, n> const& inputs) {
+  auto train(std::array<Given, n> inputs) {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
-    if constexpr (options.microbatch > 0 && requires(Given const& values) { values.data(); }) {
-      for (Given const& values : inputs)
-        require(!microbatches_.holds(values.data()),
-                "train_minibatch: an input is an output of the step before, which this step writes; copy it first");
-    }
+    if constexpr (options.microbatch > 0) workspace_.copy_results(inputs, microbatches_);
     workspace_.run_on(net_.executor());
     auto run = net_.template start<Program>(inputs, workspace_, step() + 1);
     if constexpr (options.check_every > 0) {

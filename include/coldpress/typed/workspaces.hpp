@@ -1,6 +1,7 @@
 // The memory of a network type's passes: the network's own, and one more for each thread that runs it.
 #pragma once
 
+#include <coldpress/run/input_copies.hpp>
 #include <coldpress/typed/network.hpp>
 
 namespace coldpress {
@@ -49,6 +50,13 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
   /// Whether a value is in this memory.
   bool holds(T const* value) const { return is_among(value, values_.data(), values_.size()); }
+  /// Replaces inputs that are results of a pass in this memory, or in that of `others`, by copies: the next pass would
+  /// overwrite them. A GPU keeps its inputs in memory of their own.
+  template <class Inputs, class... Others>
+  void copy_results([[maybe_unused]] Inputs& inputs, Others const&... others) {
+    if constexpr (copied > 0)
+      input_copies_.replace(inputs, [&](T const* value) { return holds(value) || (others.holds(value) || ...); });
+  }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
@@ -122,7 +130,24 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   Values values_;
   [[no_unique_address]] Program program_{};
   Executor* executor_ = nullptr;
+  /// The values of all inputs of a sample if one of them may be a result of an earlier pass, which is as large.
+  static constexpr Index copied = [] {
+    if constexpr (!std::is_same_v<Given, std::span<T const>> || repeats) return Index{0};
+    Index largest = 0, all = 0;
+    bool any = false;
+    for (int k = 0; k < output_count; ++k) largest = freestanding::max(largest, shape_of_output(k).size());
+    for (int k = 0; k < input_count; ++k) {
+      if (Program::plan().input_gradients[k].used()) largest = freestanding::max(largest, in[k].size());
+    }
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      (void(any = any || Program::columns(std::integral_constant<int, -1 - k>{}) <= largest), ...);
+      (void(all += Program::columns(std::integral_constant<int, -1 - k>{})), ...);
+    }(std::make_integer_sequence<int, Program::inputs_capacity>{});
+    return any ? all : 0;
+  }();
+  using Copies = InputCopies<coldpress::Memory<T, Batch, copied * BatchSize::capacity>>;
   struct Nothing {};
+  [[no_unique_address]] std::conditional_t<(copied > 0), Copies, Nothing> input_copies_;
   static constexpr bool lends_scratch = has_threads && Program::memory.worker_scratch > 0;
   [[no_unique_address]] std::conditional_t<lends_scratch, HeapMemory<T>, Nothing> others_;
   [[no_unique_address]] typename KeptCalls<Backend, in[0].size(), kept_calls<Program>>::type calls_;
@@ -157,7 +182,19 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
 
  private:
   friend Network;
+  /// The same for the gradients of the outputs, which are replaced while the inputs still have to be read.
+  template <class Gradients>
+  void copy_results_given_to_backward([[maybe_unused]] Gradients& gradients) {
+    if constexpr (std::is_same_v<Given, std::span<T const>>)
+      gradient_copies_.replace(gradients, [&](T const* value) { return this->holds(value); });
+  }
+  static constexpr Index size_of_outputs = [] {
+    Index all = 0;
+    for (int k = 0; k < output_count; ++k) all += shape_of_output(k).size();
+    return all;
+  }();
   Memory<parameter_size> gradients_;
+  InputCopies<coldpress::Memory<T, Batch, size_of_outputs * BatchSize::capacity>> gradient_copies_;
   std::array<Given, input_count> inputs_{};
   std::array<Samples<T>, input_count> input_gradients_{};
   /// Those of a workspace that was moved from are empty.
