@@ -35,11 +35,13 @@ class EngineStream {
                                                        static_cast<Index>(engine.input_shapes_.size())),
                most),
           engine_(engine),
+          network_(engine.shared_from_this()),
           most_(most) {}
     std::unique_ptr<StreamPasses<float>> another() const override { return std::make_unique<Passes>(engine_, most_); }
 
    private:
     Engine<Backend>& engine_;
+    std::shared_ptr<Executable> network_;  // which stays even if its Layer does not
     Index most_;
   };
   static Backend ready(Backend backend) {

@@ -1,4 +1,5 @@
 // error: step: a layer of this network needs its whole input at once, so a sequence cannot be given in parts
+// only gcc: rnn1 needs its whole input at once
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -180,6 +180,25 @@ TEST_CASE("weights may change between blocks, which allocate nothing") {
   CHECK(z == std::vector<float>(64));
 }
 
+TEST_CASE("a stream keeps its network when the layer gets another one or is destroyed") {
+  std::vector<float> const x = Random{1}.values<float>(2 * 20);
+  auto const played = [&](dynamic::Stream& stream) {
+    std::vector<float> y(20);
+    stream.process(x, y);
+    return y;
+  };
+  auto layer = std::make_unique<dynamic::Layer>(made("cpu"));
+  dynamic::Stream stream{*layer, 16};
+  auto const expected = played(stream);
+  stream.reset();
+  *layer = dynamic::Layer::from_config(dynamic::Backend{"cpu"}, sequential({{"other", Linear{3}}}, Shape{1}), {}, 1);
+  CHECK(played(stream) == expected);
+  layer.reset();
+  dynamic::Stream copy = stream;
+  stream.reset(), copy.reset();
+  CHECK(played(copy) == expected);
+  CHECK(played(stream) == expected);
+}
 TEST_CASE("what cannot stream says so") {
   auto const bad = dynamic::Layer::from_config(
       {}, dynamic::to_config<Sequential<Rnn{.hidden_size = 2, .direction_mode = DirectionMode::bi_directional}>,

@@ -93,6 +93,16 @@ TEST_CASE("what is refused changes nothing") {
   CHECK(unchanged());
 }
 
+TEST_CASE("a solver that was moved from says so") {
+  Classifier network{1};
+  using Momentum = coldpress::Solver<Classifier, NegativeLogLikelihood{.num_classes = 3}, Sgd{.momentum = 0.9f}>;
+  Momentum solver{network};
+  Momentum other = std::move(solver);
+  std::vector<float> const point{1, 2}, label{1};
+  CHECK_THROWS_WITH(solver.train_minibatch(point, label), "Solver: has been moved from");
+  CHECK_NOTHROW(other.train_minibatch(point, label));
+}
+
 TEST_CASE("the learning rate may change between steps") {
   Classifier network{1};
   Training solver{network};

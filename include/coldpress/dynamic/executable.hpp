@@ -59,7 +59,7 @@ void link_streams();
 
 /// A network that can be run. Inputs and outputs are in order. A returned span is valid until the next call. Shapes are
 /// those of one sample.
-class Executable {
+class Executable : public std::enable_shared_from_this<Executable> {
  public:
   virtual ~Executable() = default;
 

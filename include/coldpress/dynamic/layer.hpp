@@ -185,7 +185,7 @@ class Layer {
              TrainingOptions const& options, Progress& progress, Homes homes);
 
   LayerConfig config_;
-  std::unique_ptr<Executable> executable_;
+  std::shared_ptr<Executable> executable_;  // streams hold it, too
   std::unique_ptr<LossLayer> loss_;
   std::vector<SharedTensor> weights_data_, weights_gradients_, kept_inputs_;
   Tensors outputs_, input_gradients_;

@@ -30,9 +30,9 @@ class StreamPasses {
   virtual Index past() const = 0;
 };
 
-/// The public interface of Stream and dynamic::Stream. Any number of streams may share a network, which they borrow: it
-/// must neither move, nor be assigned to, nor be destroyed before them. Its weights may change between calls. A copy of
-/// a stream continues from the same state.
+/// The public interface of Stream and dynamic::Stream. Any number of streams may share a network. Its weights may
+/// change between calls. A Stream borrows its network, which must neither move, nor be assigned to, nor be destroyed
+/// before it. A copy of a stream continues from the same state.
 ///
 /// The bits do not depend on how a sequence is cut into blocks. They are those of `step` and, from a new state and
 /// where each layer treats the steps alike, those of `forward` over the whole sequence.

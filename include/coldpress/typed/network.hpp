@@ -68,6 +68,16 @@ class Network {
     }
     return true;
   }
+  /// Which layer cannot be given a sequence in parts. Empty if all can.
+  static constexpr Sentence needs_its_whole_input() {
+    Sentence all{};
+    for (int g = 0; g < Inference::plan().groups && !Inference::plan().streams; ++g) {
+      int const head = Inference::group(g).head;
+      if (head < 0 || Inference::planned.nodes[head].streams) continue;
+      return all.add_part(Graph::names[head].view()).add(" needs its whole input at once");
+    }
+    return all;
+  }
   /// The number of the output with this name, or -1.
   static constexpr int output_index(std::string_view name) {
     for (int k = 0; k < output_count; ++k) {
@@ -130,7 +140,8 @@ class Network {
 
   /// Returns the first output for a minibatch, {batch, output_shape}, in this network's own workspace. Each input is an
   /// argument; the last ones may be left out if only losses read them. The result is a view, which the next call with
-  /// this workspace may overwrite or, for a larger batch, leave dangling: copy what has to last.
+  /// this workspace may overwrite or, for a larger batch, leave dangling: copy what has to last. It may be an input of
+  /// that call.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
     return infer(detail::all_samples<T>(x, more...), workspace_);
@@ -184,6 +195,7 @@ class Network {
     static_assert(
         Inference::plan().streams,
         "step: a layer of this network needs its whole input at once, so a sequence cannot be given in parts");
+    static_assert(sizeof(NetworkError<needs_its_whole_input()>) > 0);
     auto const samples = detail::all_samples<T>(x);
     static_assert(reads_only<Inference, samples.count>(),
                   "step: give a value for each input that the outputs depend on, and for no other");

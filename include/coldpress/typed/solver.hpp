@@ -253,6 +253,12 @@ class Solver {
 
  private:
   using Given = typename Net::Given;
+  void check_not_moved() const {
+    constexpr bool keeps_state = state_size > 0 && !options.shard_optimizer;
+    if constexpr (keeps_state) require(state_.data() != nullptr, "Solver: has been moved from");
+    if constexpr (!fused && Net::parameter_size > 0)
+      require(gradients_.data() != nullptr, "Solver: has been moved from");
+  }
   /// Takes the step, and remembers its outputs.
   template <class Run>
   auto play(Run const& run, UpdateStep<Optimizer, T>& update_step) {
@@ -277,6 +283,7 @@ class Solver {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
+    check_not_moved();
     if constexpr (options.microbatch > 0) workspace_.copy_results(inputs, microbatches_);
     workspace_.run_on(net_.executor());
     auto run = net_.template start<Program>(inputs, workspace_, step() + 1);

@@ -27,6 +27,7 @@ class Stream : public BasicStream<typename Net::T> {
   static_assert(
       Program::plan().streams,
       "Stream: a layer of this network needs its whole input at once, so a sequence cannot be given in parts");
+  static_assert(sizeof(NetworkError<Net::needs_its_whole_input()>) > 0);
   static_assert(Net::takes_steps(), "Stream: the inputs of the network must be single steps, Shape{features}");
   static_assert(!takes_layers<Backend>, "Stream: a network on a GPU is streamed by step()");
 
