@@ -143,6 +143,9 @@ constexpr int signal_columns() {
 
 /// A tile of this form is for any convolution of signals.
 struct AnyFilter {
+  /// Whether a tile of this size is all that a usual block needs, so that a call of it would be in vain.
+  template <int h, int w>
+  static constexpr bool is_all = false;
   template <class Step>
   static Index groups(Step const& s) {
     return s.groups;
@@ -161,6 +164,8 @@ struct AnyFilter {
 /// so that these forms are worth their code.
 template <Index outputs>
 struct ActivatedFilter : AnyFilter {
+  template <int h, int w>
+  static constexpr bool is_all = h == outputs && (w == 1 || outputs <= 4);
   template <class Step>
   static Fixed<1> groups(Step const&) {
     return {};
@@ -203,8 +208,8 @@ COLDPRESS_INLINE void finish_signal(FusedBlock const& s, Mixing<number>, Vector 
 /// h outputs from `row` on, and w vectors of steps from step t on. `weight` and `first` are those of a group: its first
 /// weight, and its first channel.
 template <int h, int w, class Step, class Form>
-__attribute__((noinline)) void signal_tile(Step const& s, Form form, float const* weight, Index first, Index row,
-                                           Index t) {
+COLDPRESS_INLINE void compute_signal_tile(Step const& s, Form form, float const* weight, Index first, Index row,
+                                          Index t) {
   Vector sum[h][w] = {};
   auto const channels = form.channels(s);
   auto const taps = form.taps(s);
@@ -255,6 +260,12 @@ __attribute__((noinline)) void signal_tile(Step const& s, Form form, float const
   finish_signal(s, form, sum, row, t);
 }
 
+template <int h, int w, class Step, class Form>
+__attribute__((noinline)) void signal_tile(Step const& s, Form form, float const* weight, Index first, Index row,
+                                           Index t) {
+  compute_signal_tile<h, w>(s, form, weight, first, row, t);
+}
+
 /// The number of outputs of a group, as a constant where the compiler knows it.
 template <class G>
 constexpr auto outputs_of(G const& g) {
@@ -271,7 +282,11 @@ COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs, Form form 
     for (Index group = 0; group < form.groups(s); ++group) {
       Index const before = group * outputs;
       split<signal_rows(w)>(outputs, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
-        signal_tile<h, w>(s, form, s.weight + before + row, group * s.channels, before + row, t);
+        if constexpr (Form::template is_all<h, w>) {
+          compute_signal_tile<h, w>(s, form, s.weight, 0, 0, t);
+        } else {
+          signal_tile<h, w>(s, form, s.weight + before + row, group * s.channels, before + row, t);
+        }
       });
     }
   });
