@@ -7,6 +7,7 @@
 #include <coldpress/run/input_copies.hpp>
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 using namespace coldpress;
@@ -64,6 +65,26 @@ void compare_passes() {
     return made;
   });
 }
+/// Workspaces that are copied or moved before backward still have the inputs that they copied.
+template <class Net>
+void compare_moved() {
+  compare([](auto keep) {
+    Floats made;
+    Floats const x = Random{1}.values<float>(2 * 4), other = Random{2}.values<float>(2 * 4), dy(8, 1.0f);
+    Net const net{3};
+    auto workspace = std::make_unique<typename Net::TrainingWorkspace>();
+    Values const y = keep(net.forward_training(x, *workspace));
+    net.forward_training(y, *workspace, 2);
+    auto copy = *workspace;
+    Values const z = keep(net.forward_training(other, *workspace, 3));
+    net.forward_training(z, *workspace, 4);
+    add(made, net.backward(dy, copy)), add(made, copy.gradients());
+    auto moved = std::move(*workspace);
+    workspace.reset();
+    add(made, net.backward(dy, moved)), add(made, moved.gradients());
+    return made;
+  });
+}
 template <class Net, SolverOptions options>
 void compare_steps() {
   compare([](auto keep) {
@@ -86,6 +107,12 @@ void compare_steps() {
 TEST_CASE("results of a network are its inputs and gradients of its outputs") {
   compare_passes<Network<Graph<wide>, Inputs{Shape{4}, Shape{4}}>>();
   compare_passes<Network<Graph<wide>, Inputs{Shape{4}, Shape{4}}, Batch<2>>>();
+}
+
+TEST_CASE("a workspace that is copied or moved has the copies of its inputs") {
+  using Layers = Sequential<Linear{8}, TanH{}, Linear{4}, TanH{}, Linear{4}>;
+  compare_moved<Network<Layers, Shape{4}>>();
+  compare_moved<Network<Layers, Shape{4}, Batch<2>>>();
 }
 
 TEST_CASE("outputs of a step are inputs and targets of the next one") {

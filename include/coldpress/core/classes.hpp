@@ -113,6 +113,20 @@ constexpr T share_of_position(L const& loss, T const* labels, Index positions) {
   Index const count = freestanding::max<Index>(1, labels_that_count(loss, labels, positions));
   return loss.class_weights.template scale<T>(loss.normalize) * loss.loss_weight / static_cast<T>(count);
 }
+/// f(start of a line, its label, share_of_position) for each position of a sample whose label counts. The lines of the
+/// others have no gradient.
+template <class L, class T, class F>
+constexpr void for_each_label(L const& loss, Along const& a, T const* labels, T* dy, F f) {
+  T const share = share_of_position(loss, labels, a.lines());
+  for (Index n = 0; n < a.lines(); ++n) {
+    Index const start = a.line(n);
+    if (is_ignored(loss, labels[n])) {
+      for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = T{};
+    } else {
+      f(start, static_cast<Index>(labels[n]), share);
+    }
+  }
+}
 
 }  // namespace coldpress
 

@@ -32,14 +32,8 @@ struct FocalLoss {
   template <class T>
   constexpr T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
-    T const share = share_of_position(*this, labels, a.lines());
     T total{};
-    for (Index n = 0; n < a.lines(); ++n) {
-      Index const start = a.line(n), label = static_cast<Index>(labels[n]);
-      if (is_ignored(*this, labels[n])) {
-        for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = T{};
-        continue;
-      }
+    for_each_label(*this, a, labels, dy, [&](Index start, Index label, T share) {
       LineSoftmax<T> const p{y + start, dy + start, a};
       T const log_p = freestanding::max(p.log(label), static_cast<T>(smallest_log));
       T const rest = -freestanding::expm1(log_p);  // 1 - p, exact where p is near 1
@@ -49,7 +43,7 @@ struct FocalLoss {
       T const slope = rest > 0 ? p(label) * log_p / rest : T{-1};
       T const factor = weight * (1 - static_cast<T>(gamma) * slope);
       for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * factor;
-    }
+    });
     return total;
   }
   bool operator==(FocalLoss const&) const = default;

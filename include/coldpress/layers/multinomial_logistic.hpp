@@ -32,16 +32,14 @@ struct MultinomialLogistic {
   template <class T>
   constexpr T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
-    T const share = share_of_position(*this, labels, a.lines());
     T total{};
     freestanding::fill_n(dy, in.size(), T{});
-    for (Index n = 0; n < a.lines(); ++n) {
-      if (is_ignored(*this, labels[n])) continue;
-      Index const label = static_cast<Index>(labels[n]), place = a.line(n) + label * a.inner;
+    for_each_label(*this, a, labels, dy, [&](Index start, Index label, T share) {
+      Index const place = start + label * a.inner;
       T const p = freestanding::max(y[place], static_cast<T>(1e-20)), weight = class_weights.factor<T>(label) * share;
       total -= Math<T>::log(p) * weight;
       dy[place] = -(weight / p);
-    }
+    });
     return total;
   }
   bool operator==(MultinomialLogistic const&) const = default;

@@ -38,14 +38,8 @@ struct SoftmaxLoss {
   template <class T>
   constexpr T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
-    T const share = share_of_position(*this, labels, a.lines());
     T total{};
-    for (Index n = 0; n < a.lines(); ++n) {
-      Index const start = a.line(n), label = static_cast<Index>(labels[n]);
-      if (is_ignored(*this, labels[n])) {
-        for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = T{};
-        continue;
-      }
+    for_each_label(*this, a, labels, dy, [&](Index start, Index label, T share) {
       LineSoftmax<T> const p{y + start, dy + start, a};
       auto const log_of = [&](Index k) { return freestanding::max(p.log(k), static_cast<T>(smallest_log)); };
       T const smoothing = static_cast<T>(label_smoothing);
@@ -53,7 +47,7 @@ struct SoftmaxLoss {
       total -= log_of(label) * weight;
       if (label_smoothing == 0) {
         for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
-        continue;
+        return;
       }
       T const each = share * smoothing / static_cast<T>(a.extent);
       auto const factor = [&](Index k) { return class_weights.factor<T>(k) * each; };
@@ -62,7 +56,7 @@ struct SoftmaxLoss {
       for (Index k = 0; k < a.extent; ++k) {
         dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight + (p(k) * all - factor(k));
       }
-    }
+    });
     return total;
   }
   bool operator==(SoftmaxLoss const&) const = default;

@@ -4,6 +4,7 @@
 #include <coldpress/core/memory.hpp>
 
 #include <span>
+#include <utility>
 
 namespace coldpress {
 
@@ -24,6 +25,7 @@ class InputCopies {
     if (!any || size > Memory::capacity) return;  // inputs of a wrong size are refused later
     memory_.reserve(size);
     auto* place = memory_.data();
+    made_at_ = place;
     for (auto& values : inputs) {
       if (is_result(values.data()) || is_among(values.data(), memory_.data(), memory_.size())) {
         __builtin_memmove(place, values.data(), values.size_bytes());
@@ -33,8 +35,16 @@ class InputCopies {
     }
   }
 
+  /// Values that replace() copied are in the memory of this object even if it is a copy of the one that copied them.
+  template <class Values>
+  Values own(Values const& values) const {
+    if (!is_among(values.data(), made_at_, memory_.size())) return values;
+    return {memory_.data() + (values.data() - made_at_), values.size()};
+  }
+
  private:
   Memory memory_;
+  decltype(std::as_const(memory_).data()) made_at_ = nullptr;
 };
 
 }  // namespace coldpress

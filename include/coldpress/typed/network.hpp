@@ -250,6 +250,7 @@ class Network {
     auto spans = gradients.template spans<Given>();
     require(workspace.step_ > 0, "backward: call forward_training first");
     BasicWorkspace<Training>& memory = workspace;  // has room already
+    for (auto& values : workspace.inputs_) values = workspace.own(values);
     auto const run = start<Training>(workspace.inputs_, memory, workspace.step_);
     for (int k = 0; k < output_count; ++k)
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,

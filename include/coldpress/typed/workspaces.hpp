@@ -60,6 +60,15 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
+  /// An input that copy_results copied for an earlier pass of this workspace, or of the one of which this is a copy.
+  template <class Values>
+  Values own(Values const& values) const {
+    if constexpr (copied > 0) {
+      return input_copies_.own(values);
+    } else {
+      return values;
+    }
+  }
   /// Sets the executor of its passes; null means the calling thread alone. It is borrowed, and several workspaces may
   /// share it. The scratch of its workers, if layers need any, is on the heap.
   void run_on(Executor* executor) {
@@ -108,6 +117,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
     std::span<T const> here = samples.values;
     if (values_.size() >= written_.size && is_among(here.data(), written_.first, written_.size))
       here = {values_.data() + (here.data() - written_.first), here.size()};
+    here = own(here);
     return {buffers_.fetch(here, static_cast<std::size_t>(place)), samples.batch};
   }
 
@@ -142,7 +152,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
     [&]<int... k>(std::integer_sequence<int, k...>) {
       (void(any = any || Program::columns(std::integral_constant<int, -1 - k>{}) <= largest), ...);
       (void(all += Program::columns(std::integral_constant<int, -1 - k>{})), ...);
-    }(std::make_integer_sequence<int, Program::inputs_capacity>{});
+    }
+    (std::make_integer_sequence<int, Program::inputs_capacity>{});
     return any ? all : 0;
   }();
   using Copies = InputCopies<coldpress::Memory<T, Batch, copied * BatchSize::capacity>>;
