@@ -1,4 +1,4 @@
-#include "support/sanitizer.hpp"
+// What `coldpress train` learns, prints and saves.
 #include "tools/command.hpp"
 
 #include <coldpress/persist.hpp>
@@ -14,28 +14,6 @@ double last(std::string const& text, std::string const& label) {
   auto const at = text.rfind(label);
   REQUIRE(at != std::string::npos);
   return std::stod(text.substr(at + label.size()));
-}
-
-/// Whether all elements that begin also end, in order, and nothing else has angle brackets.
-bool is_well_formed(std::string const& xml) {
-  std::vector<std::string> open;
-  std::size_t at = 0, elements = 0;
-  for (std::size_t begin; (begin = xml.find('<', at)) != std::string::npos;) {
-    std::size_t const end = xml.find('>', begin);
-    if (end == std::string::npos || xml.substr(at, begin - at).find('>') != std::string::npos) return false;
-    at = end + 1;
-    std::string const tag = xml.substr(begin + 1, end - begin - 1);
-    if (tag.find('<') != std::string::npos || std::ranges::count(tag, '"') % 2 != 0) return false;
-    if (tag.starts_with("?") || tag.starts_with("!")) continue;
-    ++elements;
-    if (tag.starts_with("/")) {
-      if (open.empty() || open.back() != tag.substr(1)) return false;
-      open.pop_back();
-    } else if (!tag.ends_with("/")) {
-      open.push_back(tag.substr(0, tag.find_first_of(" \n")));
-    }
-  }
-  return open.empty() && elements > 0;
 }
 
 TEST_CASE("a straight line is learnt from csv") {
@@ -287,101 +265,6 @@ TEST_CASE("what goes into a pipe are whole lines") {
   }
 }
 
-TEST_CASE("the report is a picture of loss and accuracy") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
-  output({"train", "--config", config, "--data", data, "--test", data, "--save", folder / "net", "--report",
-          folder / "report.svg"});
-  std::string const svg = content(folder / "report.svg");
-  CHECK(svg.find("<svg") < 100);
-  CHECK(is_well_formed(svg));
-  for (char const* part : {"Loss", "Accuracy", "training", "test", "epochs", "<polyline"}) {
-    INFO(part);
-    CHECK((contains(svg, part) || (std::string_view{part} == "<polyline" && contains(svg, "<path"))));
-  }
-  CHECK_FALSE(is_well_formed(svg.substr(0, svg.size() - 8)));
-}
-
-TEST_CASE("a part of the data is held out, and training stops early with the best network") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = "csv:" + folder.put("data", sides(200)), config = folder.put("config", dropout_config);
-  std::vector<std::string> const train{"train",
-                                       "--config",
-                                       config,
-                                       "--data",
-                                       data,
-                                       "--validate",
-                                       "0.25",
-                                       "--epochs",
-                                       "50",
-                                       "--set",
-                                       "solver.baseLr=0.5",
-                                       "--patience",
-                                       "2",
-                                       "--keep-best",
-                                       folder / "best",
-                                       "--save",
-                                       folder / "net",
-                                       "--checkpoint",
-                                       folder / "run"};
-  std::string const text = output(train);
-  INFO(text);
-  CHECK(contains(text, "150 samples of {2}"));
-  CHECK(contains(text, "  validation loss "));
-  CHECK(contains(text, "Stopped early: validation/loss has not improved for 2 times, since iteration "));
-  CHECK(persist::read_model(folder / "net") == persist::read_model(folder / "best"));
-  auto const run = persist::read_checkpoint(folder / "run");
-  CHECK(run.monitoring.validate == 0.25);
-  CHECK(run.monitoring.early_stopping == EarlyStopping{.patience = 2});
-  CHECK(run.solver.base_lr == 0.5f);
-
-  // The loss of the best epoch is that of the network that was saved, on the part that was held out.
-  auto const source = data::open_source(data);
-  auto const parts = data::split(*source, 0.25, run.seed, true);
-  auto const& series = run.statistics;
-  auto const found = std::ranges::find(series, "validation/loss", &persist::Series::name);
-  REQUIRE(found != series.end());
-  auto network = dynamic::Layer::load(dynamic::Backend{}, folder / "net");
-  CHECK(*train::evaluate(network, run.loss, *parts.held_out, 8).loss == std::ranges::min(found->values));
-}
-
-TEST_CASE("a run with everything that is monitored goes on from its checkpoint bit for bit") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
-  auto const train = [&](std::vector<std::string> more, std::string const& save) {
-    std::vector<std::string> all{"train",
-                                 "--config",
-                                 config,
-                                 "--data",
-                                 data,
-                                 "--save",
-                                 folder / save,
-                                 "--validate",
-                                 "0.2",
-                                 "--patience",
-                                 "3",
-                                 "--metric",
-                                 "validation/accuracy"};
-    all.insert(all.end(), more.begin(), more.end());
-    output(all);
-    return persist::read_model(folder / save);
-  };
-  for (std::vector<std::string> const& average : {std::vector<std::string>{"--ema", "0.9"}, {"--swa", "1"}}) {
-    auto with = [&](std::vector<std::string> more) {
-      more.insert(more.end(), average.begin(), average.end());
-      return more;
-    };
-    auto const whole = train(with({"--checkpoint", folder / "whole"}), "net");
-    train(with({"--checkpoint", folder / "run", "--steps", "23"}), "half");
-    auto const rest = train(with({"--resume", folder / "run", "--checkpoint", folder / "run"}), "rest");
-    CHECK(rest == whole);
-    CHECK(persist::read_checkpoint(folder / "run") == persist::read_checkpoint(folder / "whole"));
-  }
-}
-
 TEST_CASE("transforms of a config are learnt from the data, saved, and used wherever the network is") {
   if (!has_command()) return;
   TemporaryFolder folder;
@@ -427,57 +310,6 @@ TEST_CASE("transforms of a config are learnt from the data, saved, and used wher
   CHECK(contains(content(folder / "log.csv"), "validation/loss"));
   CHECK(contains(content(folder / "page.html"), "<html"));
   CHECK_FALSE(std::filesystem::is_empty(folder / "events"));
-}
-
-TEST_CASE("a run goes on with what it began with, and what contradicts it is refused") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
-  std::string const set = "transforms=[(standardize = (per = value))]";
-  output({"train", "--config", config, "--data", data, "--set", set, "--validate", "0.2", "--ema", "0.9", "--steps",
-          "15", "--checkpoint", folder / "run", "--save", folder / "half"});
-  auto const resume = [&](std::vector<std::string> more) {
-    std::vector<std::string> all{"train", "--resume", folder / "run", "--data", data, "--save", folder / "net"};
-    all.insert(all.end(), more.begin(), more.end());
-    return run(all);
-  };
-  CHECK(resume({"--config", config}).code == 0);  // the config says nothing of these
-  CHECK(persist::read_model(folder / "net").transforms.size() == 1);
-  auto const half = persist::read_checkpoint(folder / "run");
-  CHECK(half.monitoring.average.decay == 0.9f);
-  CHECK(contains(resume({"--ema", "0.5"}).err, "was made with another average of the weights"));
-  CHECK(contains(resume({"--validate", "0.3"}).err, "was made with validate 0.2"));
-  CHECK(resume({"--config", config, "--set", "batch=3"}).code == 2);
-  std::string synchronised = dropout_config;
-  synchronised.insert(synchronised.find("baseLr"), "syncBatchNormalization = true, ");
-  CHECK(contains(resume({"--config", folder.put("synchronised", synchronised)}).err,
-                 "the checkpoint's sync_batch_normalization is false, the config's is true"));
-  std::string const other = folder.put("other", content(config).insert(1, "transforms = [(scale = (factor = 2))], "));
-  CHECK(contains(resume({"--config", other}).err, "was made with other transforms than the config's"));
-}
-
-TEST_CASE("monitoring that cannot work is refused before the first step") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = "csv:" + folder.put("data", sides(20)), config = folder.put("config", dropout_config);
-  auto const refused = [&](std::vector<std::string> more) {
-    std::vector<std::string> all{"train", "--config", config, "--data", data, "--save", folder / "net"};
-    all.insert(all.end(), more.begin(), more.end());
-    Result const result = run(all);
-    CHECK(result.code != 0);
-    CHECK_FALSE(std::filesystem::exists(folder / "net"));
-    return result.err;
-  };
-  CHECK(contains(refused({"--patience", "2"}),
-                 "the metric 'validation/loss' is not measured in this run, only training/loss_epoch, "
-                 "training/accuracy; --validate 0.1 holds out"));
-  CHECK(contains(refused({"--validate", "0.2", "--keep-best", folder / "best", "--metric", "validation/f1"}),
-                 "the metric 'validation/f1' is not measured"));
-  CHECK(contains(refused({"--validate", "1.5"}), "validate: must be at least 0 and below 1, got 1.5"));
-  CHECK(contains(refused({"--validate", "0.001"}), "validate"));
-  CHECK(contains(refused({"--ema", "2"}), "average.ema: must be between 0 and 1"));
-  CHECK(contains(refused({"--ema", "0.9", "--swa", "1"}), "--ema"));
-  CHECK(contains(refused({"--set", "solver.rate=1"}), "SolverConfig has no field 'rate'"));
 }
 
 TEST_CASE("options go before the config, and the same seed gives the same network") {
@@ -532,104 +364,6 @@ TEST_CASE("a run begins with the weights that another network has under the same
   CHECK_FALSE(std::filesystem::exists(folder / "fine"));
 }
 
-TEST_CASE("train notes a softmax before a loss that takes logarithms") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = "csv:" + folder.put("data", sides(30)), note = "note: the loss negativeLogLikelihood takes ";
-  auto const said = [&](std::string const& last) {
-    std::string text = dropout_config;
-    text.replace(text.find("logSoftmax"), 10, last);
-    return output(
-        {"train", "--config", folder.put("config", text), "--data", data, "--steps", "1", "--save", folder / "net"});
-  };
-  CHECK(said("softmax").starts_with(note));
-  CHECK_FALSE(contains(said("logSoftmax"), note));
-  CHECK_FALSE(contains(said("sigmoid"), note));
-}
-
-TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const config = folder.put("config", dropout_config), data = folder.put("data", sides(30)),
-                    save = folder / "net";
-  auto const with = [&](std::string const& from, std::string const& to) {
-    std::string text = dropout_config;
-    REQUIRE(contains(text, from));
-    return folder.put("wrong", text.replace(text.find(from), from.size(), to));
-  };
-  auto const fails = [&](std::string const& file, std::string const& spec, std::vector<std::string> more = {}) {
-    more.insert(more.begin(), {"train", "--config", file, "--data", spec, "--save", save});
-    return failure(more);
-  };
-  std::string const csv = "csv:" + data;
-  CHECK(fails(folder / "missing", csv) == folder / "missing" + ": cannot open: No such file or directory");
-  CHECK(fails(config, "csv:" + folder / "missing") == folder / "missing" + ": cannot open: No such file or directory");
-  CHECK(contains(fails(config, "tape:x"), "the data 'tape:x' is not one of mnist:DIR"));
-  CHECK(contains(fails(config, csv, {"--test", "csv:" + folder / "missing"}), "missing: cannot open"));
-  CHECK(contains(fails(config, csv, {"--backend", "abacus"}), "no backend 'abacus'"));
-  CHECK(contains(fails(with("tanh = void", "tahn = void"), csv), folder / "wrong" + ": line 3, column "));
-  CHECK(contains(fails(with("outputSize = 16", "outputSize = 0"), csv),
-                 folder / "wrong" + ": layer 'layers[0] fc1': outputSize: must be"));
-  CHECK(contains(fails(with("numClasses = 2", "numClasses = 3"), csv), "num_classes values: expected 3, got 2"));
-  CHECK(
-      contains(fails(with("tanh = void", "custom = (name = \"snake\")"), csv), folder / "wrong" + ": layer 'tanh': "));
-  CHECK(contains(fails(with("tanh = void", "reshape = (shape = [1, 5])"), csv), folder / "wrong" + ": layer 'tanh': "));
-  CHECK(fails(with("loss = (name = \"loss\", layerType = (negativeLogLikelihood = (numClasses = 2))),", ""), csv) ==
-        folder / "wrong" +
-            ": solver: the config has no objective, which is the field loss of a file, and its network has no loss");
-  CHECK(contains(fails(with("baseLr = 0.05", "baseLr = 1e38"), csv), "the loss of step "));
-  CHECK(failure({"train", "--config", config, "--save", save}) == config + ": data: is missing");
-  std::string const labels = "csv:" + folder.put("labels", "2,0,0\n1,0,0\n");
-  CHECK(contains(fails(config, labels), labels + ": the label of sample 0 is 2; expected a whole number from 0 to 1"));
-  CHECK(contains(fails(config, csv, {"--test", "csv:" + folder.put("wide", "1,0,0,0\n")}),
-                 "wide: the samples have shape {3}, but the network expects {2}"));
-  // Asked before the training, which would take days.
-  for (std::string const& path :
-       {folder / "nowhere/net", folder / "data/net", std::string{"/"}, std::string{"/dev/null"}, std::string{}}) {
-    for (char const* option : {"--save", "--checkpoint", "--report"}) {
-      INFO(option << " " << path);
-      std::vector<std::string> arguments{"train",    "--config",   config, "--data", csv,
-                                         "--epochs", "1000000000", option, path};
-      if (std::string_view{option} != "--save") arguments.insert(arguments.end(), {"--save", save});
-      if (path.empty() && std::string_view{option} != "--save") continue;
-      CHECK(contains(failure(arguments), path + ": "));
-    }
-  }
-  for (std::string const& name : folder.names()) CHECK((name != "net" && name.find("tmp") == std::string::npos));
-}
-
-TEST_CASE("a run that diverges fails, and what it would have written stays as it was") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  auto const config = [&](std::string const& rate) {
-    return folder.put("config" + rate,
-                      "(network = (name = \"n\", layerType = (sequential = (layers = ["
-                      "(name = \"a\", layerType = (linear = (outputSize = 4))),"
-                      "(name = \"b\", layerType = (linear = (outputSize = 1)))]))),"
-                      "loss = (name = \"loss\", layerType = (meanSquaredError = void)),"
-                      "solver = (baseLr = " +
-                          rate + "), epochs = 1, batch = 4)");
-  };
-  std::string const data = "csv:" + folder.put("xor", "0,0,0\n1,0,1\n1,1,0\n0,1,1\n"), save = folder / "net",
-                    checkpoint = folder / "checkpoint";
-  auto const arguments = [&](std::string const& rate) {
-    return std::vector<std::string>{"train", "--config", config(rate), "--data", data, "--save", save};
-  };
-  // One step: its loss is finite, and the weights after it are not.
-  CHECK(contains(failure(arguments("3e38")), "weight 'a-0' has values that are infinite or NaN"));
-  CHECK_FALSE(std::filesystem::exists(save));
-  auto const both = [&](std::string const& rate) {
-    auto all = arguments(rate);
-    all.insert(all.end(), {"--checkpoint", checkpoint});
-    return all;
-  };
-  output(both("0.1"));
-  std::string const network = content(save), good = content(checkpoint);
-  CHECK(contains(failure(both("3e38")), "weight 'a-0' has values that are infinite or NaN"));
-  CHECK(content(save) == network);
-  CHECK(content(checkpoint) == good);
-}
-
 TEST_CASE("the data in a config count from its folder") {
   if (!has_command()) return;
   TemporaryFolder folder;
@@ -644,45 +378,6 @@ TEST_CASE("the data in a config count from its folder") {
   CHECK(content(folder / "net") == named);
   output(
       {"train", "--config", source_file("examples/configs/xor.capnp.txt"), "--save", folder / "net", "--epochs", "1"});
-}
-
-TEST_CASE("what could not be saved at the end is said at the start") {
-  if (!has_command()) return;
-  TemporaryFolder folder;
-  std::string const data = folder.put("data\xff", sides(30)), save = folder / "net", checkpoint = folder / "checkpoint";
-  // The training would take days.
-  std::vector<std::string> arguments{"train",        "--config",    folder.put("config", dropout_config),
-                                     "--data",       "csv:" + data, "--save",
-                                     save,           "--epochs",    "1000000000",
-                                     "--checkpoint", checkpoint};
-  std::string said = failure(arguments);
-  INFO(said);
-  CHECK(said.starts_with(checkpoint + ": data: is not UTF-8 at byte "));
-  std::string text = dropout_config;
-  text.insert(text.find("momentum"), "minibatchSize = 1099511627776, ");
-  said = failure({"train", "--config", folder.put("config", text), "--data", "csv:" + folder.put("data", sides(30)),
-                  "--save", save, "--epochs", "1000000000"});
-  INFO(said);
-  CHECK(said.starts_with(save + ": "));
-  CHECK(contains(said, "2^40"));
-  CHECK_FALSE(std::filesystem::exists(save));
-  CHECK_FALSE(std::filesystem::exists(checkpoint));
-}
-
-TEST_CASE("a network larger than the memory is a failure with a sentence") {
-  if (!has_command()) return;
-#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_THREAD_SANITIZER
-  WARN("skipped: sanitizers need more address space than this test leaves");
-#else
-  TemporaryFolder folder;
-  std::string text = dropout_config;
-  text.replace(text.find("outputSize = 16"), 15, "outputSize = 1073741824");
-  std::string const command = "ulimit -v 4000000; \"$COLDPRESS_COMMAND\" train --config '" +
-                              folder.put("config", text) + "' --data 'csv:" + folder.put("data", sides(30)) +
-                              "' --save '" + folder / "net" + "' 2>'" + folder / "err" + "'";
-  CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
-  CHECK(content(folder / "err") == "coldpress: there is not enough memory\n");
-#endif
 }
 
 }  // namespace
