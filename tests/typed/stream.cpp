@@ -131,6 +131,34 @@ TEST_CASE("several inputs and outputs stream together") {
   CHECK_THROWS_AS(stream.process(a, c), ShapeError);
 }
 
+TEST_CASE("outputs are written over the inputs where no input is lost by it") {
+  auto const written_over = []<class Net>(Net*, std::size_t in, std::size_t out) {
+    Net const network{3};
+    for (Index const most : {1, 7, 64}) {
+      Stream apart{network, most}, in_place{network, most};
+      auto x = noise(150 * in);
+      std::vector<float> y(150 * out);
+      apart.process(x, y);
+      in_place.process(x, std::span{x}.first(150 * out));
+      x.resize(150 * out);
+      CHECK(x == y);
+    }
+  };
+  using One =
+      Network<Sequential<Convolution{.num_output = 4, .filter_shape = 3}, TanH{}, Linear{1}>, Shape{1}, Batch<1>>;
+  using Fewer = Network<Sequential<Linear{8}, TanH{}, Linear{2}>, Shape{3}, Batch<1>>;
+  written_over(static_cast<One*>(nullptr), 1, 1);
+  written_over(static_cast<Fewer*>(nullptr), 3, 2);
+
+  Network<Sequential<Linear{3}>, Shape{2}, Batch<1>> const more{3};
+  One const one{3};
+  std::vector<float> values(30);
+  char const* const lost = "process: an output would be written over inputs that are still to be read";
+  CHECK_THROWS_WITH(Stream{more}.process(std::span{values}.first(20), values), lost);
+  Stream stream{one};
+  CHECK_THROWS_WITH(stream.process(std::span{values}.first(20), std::span{values}.last(20)), lost);
+  CHECK_NOTHROW(stream.process(std::span{values}.last(20), std::span{values}.first(20)));
+}
 TEST_CASE("streams share a network, and their states are copied, restored and reset") {
   Network<Convolutions, Shape{1}> network{5};
   auto const x = noise(300), other = noise(300, 2);

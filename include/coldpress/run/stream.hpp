@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/layer_traits.hpp>
+#include <coldpress/core/memory.hpp>
 #include <coldpress/run/samples.hpp>
 
 #include <algorithm>
@@ -47,8 +48,9 @@ class BasicStream {
   }
 
   /// Computes the next steps, none or any number. x has the values of one step after another, and y receives the output
-  /// of as many steps. It allocates nothing, takes no lock and makes no system call. Throws ShapeError if the sizes do
-  /// not fit each other and the network.
+  /// of as many steps. y may begin where x does if it has no more values per step; it must not overlap x otherwise. It
+  /// allocates nothing, takes no lock and makes no system call. Throws ShapeError if the sizes do not fit each other
+  /// and the network, and if an output would be written over inputs that are still to be read.
   void process(std::span<T const> x, std::span<T> y) { process(std::span{&x, 1}, std::span{&y, 1}); }
   /// The same for a network with several inputs or outputs.
   void process(std::span<std::span<T const> const> inputs, std::span<std::span<T> const> outputs) {
@@ -59,6 +61,13 @@ class BasicStream {
     Index const steps = static_cast<Index>(inputs[0].size()) / in[0].size();
     for (std::size_t k = 0; k < in.size(); ++k) check_values("process: an input", inputs[k].size(), steps, in[k]);
     for (std::size_t k = 0; k < out.size(); ++k) check_values("process: an output", outputs[k].size(), steps, out[k]);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      for (std::size_t o = 0; o < out.size(); ++o) {
+        bool const in_place = outputs[o].data() <= inputs[i].data() && out[o].size() <= in[i].size();
+        require(in_place || !overlap(inputs[i], outputs[o]),
+                "process: an output would be written over inputs that are still to be read");
+      }
+    }
     passes().process(steps, inputs, outputs);
   }
 
@@ -93,6 +102,10 @@ class BasicStream {
   explicit BasicStream(std::unique_ptr<StreamPasses<T>> passes) : passes_(std::move(passes)) {}
 
  private:
+  static bool overlap(std::span<T const> x, std::span<T const> y) {
+    return is_among(x.data(), y.data(), static_cast<Index>(y.size())) ||
+           is_among(y.data(), x.data(), static_cast<Index>(x.size()));
+  }
   StreamPasses<T>& passes() const {
     require(passes_ != nullptr, "stream: has been moved from");
     return *passes_;
