@@ -96,11 +96,11 @@ class Engine final : public Executable {
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
     if (mode == Mode::inference) {
-      inputs = inference_.take(inference_.inputs, inputs);
+      inputs = take(inference_, inputs);
       return infer(recorder_.of(inputs), inputs, nullptr, homes);
     }
     Space& space = training();
-    inputs = space.take(space.inputs, inputs);
+    inputs = take(space, inputs);
     auto const run = start(space, inputs, homes, step_ + 1);
     forget();
     compute(space, run);
@@ -110,7 +110,7 @@ class Engine final : public Executable {
   std::span<Values const> stream(std::span<Values const> inputs) override {
     // After reset streams_ is 0, and a stream that was never recorded fits no call.
     Recording const& stream = recorder_.stream();
-    inputs = inference_.take(inference_.inputs, inputs);
+    inputs = take(inference_, inputs);
     if (streams_ == stream.batch && plays(stream, inputs, carried_.data())) return play(stream, inputs);
     return stream_anew(inputs);
   }
@@ -140,7 +140,7 @@ class Engine final : public Executable {
     samples(evaluation_->program, inputs);
     check_labels(evaluation_->program, inputs, {}, homes);
     gathered_.start_evaluation();
-    auto run = start(*evaluation_, evaluation_->take(evaluation_->inputs, inputs), homes, 0);
+    auto run = start(*evaluation_, take(*evaluation_, inputs), homes, 0);
     run.sums = gathered_.sums(Mode::inference);
     forget();
     if (!transfer_.evaluation(evaluation_->passes, run)) {
@@ -268,6 +268,13 @@ class Engine final : public Executable {
       check_equally_many(samples, number, batch);
     }
     return batch;
+  }
+  /// The inputs of a pass, of which those that it would overwrite are copied. What is refused changes nothing.
+  std::span<Values const> take(Space& space, std::span<Values const> inputs) {
+    if (!space.has_results(inputs)) return inputs;
+    samples(space.program, inputs);
+    if (&space == training_.get()) forget();  // backward would read these inputs instead of those before
+    return space.copy_results(space.inputs, inputs);
   }
   static SharedTensor::Home* home(Homes homes, std::size_t k) { return homes ? homes[k] : nullptr; }
   /// Checks labels on the host. They are fetched from a device unless they were checked before.

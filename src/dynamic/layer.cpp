@@ -186,8 +186,10 @@ std::span<SharedTensor const> Layer::evaluate(std::span<SharedTensor const> inpu
   send_weights();
   Remaking const remaking{outputs_, given_.homes};
   executable_->evaluate(given_.values, given_.homes.data());
-  kept_inputs_.clear();
-  return hold_outputs(executable_->output_shapes().size());
+  keep(inputs);  // outputs may be views of them, and they may be the tensors that would get the outputs
+  hold_outputs(executable_->output_shapes().size());
+  kept_inputs_.clear(), kept_values_.clear();
+  return outputs_.now;
 }
 
 SharedTensor Layer::upload(SharedTensor const& tensor) const {

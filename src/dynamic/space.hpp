@@ -25,21 +25,22 @@ struct Space {
   explicit Space(EngineTransfer<Backend> const& transfer, Args&&... args)
       : program(std::forward<Args>(args)...), memory(transfer.template memory<decltype(memory)>()), passes(program) {}
 
-  /// What a pass is given. Results of a pass in this memory, or in that of `others`, are copied, because the pass would
-  /// overwrite them; the copies last until others are made for the same `copies`. A GPU does so by itself.
+  /// Whether some of the values are results of a pass in this memory, or in that of `others`, which the next pass would
+  /// overwrite. A GPU brings its inputs to memory of their own.
   template <class... Others>
-  std::span<Values const> take(Copies& copies, std::span<Values const> given, Others const&... others) const {
+  bool has_results(std::span<Values const> given, Others const&... others) const {
     if constexpr (std::is_same_v<decltype(memory), HeapMemory<float>>) {
-      auto const is_result = [&](float const* value) {
-        return is_among(value, memory.data(), memory.size()) || (others.holds(value) || ...);
-      };
-      if (std::ranges::any_of(given, [&](Values values) { return is_result(values.data()); })) {
-        copies.given.assign(given.begin(), given.end());
-        copies.memory.replace(copies.given, is_result);
-        return copies.given;
-      }
+      return std::ranges::any_of(given, [&](Values values) { return is_result(values.data(), others...); });
+    } else {
+      return false;
     }
-    return given;
+  }
+  /// The same values, but copies of those that are results. They last until others are made by the same `copies`.
+  template <class... Others>
+  std::span<Values const> copy_results(Copies& copies, std::span<Values const> given, Others const&... others) const {
+    copies.given.assign(given.begin(), given.end());
+    copies.memory.replace(copies.given, [&](float const* value) { return is_result(value, others...); });
+    return copies.given;
   }
   Room room_for(Index batch) const {
     Index values = 0;
@@ -53,6 +54,12 @@ struct Space {
     if constexpr (requires { backend.executor; }) backend.attach(executor, of_workers, program.worker_scratch());
     EngineTransfer<Backend>::attach(backend, room, program.worker_scratch());
     return backend;
+  }
+
+ private:
+  template <class... Others>
+  bool is_result(float const* value, Others const&... others) const {
+    return is_among(value, memory.data(), memory.size()) || (others.holds(value) || ...);
   }
 };
 

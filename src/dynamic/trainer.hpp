@@ -24,7 +24,8 @@ class Trainer final : public Training {
       refuse("backward: expected a gradient for each of ", outputs.size(), " outputs, got ", output_gradients.size());
     for (std::size_t k = 0; k < outputs.size(); ++k)
       check_values("backward: the gradient of an output", output_gradients[k].size(), batch, outputs[k]);
-    output_gradients = engine_.training_->take(engine_.training_->gradients, output_gradients);
+    if (Space& space = *engine_.training_; space.has_results(output_gradients))
+      output_gradients = space.copy_results(space.gradients, output_gradients);
     auto const run = resume(outputs.size());
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       auto const there =
@@ -75,8 +76,10 @@ class Trainer final : public Training {
     if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
     engine_.check_labels(program, inputs, targets, homes);
     given_.assign(inputs.begin(), inputs.end()), given_.push_back(targets);
-    auto const given = space_->take(space_->inputs, given_, microbatches_);
-    inputs = given.first(inputs.size()), targets = given.back();
+    if (space_->has_results(given_, microbatches_)) {
+      auto const given = space_->copy_results(space_->inputs, given_, microbatches_);
+      inputs = given.first(inputs.size()), targets = given.back();
+    }
     auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1, 0, in_parts ? options.microbatch : PTRDIFF_MAX);
     run.sums = gathered.sums(Mode::training);
     if (objective)

@@ -31,7 +31,8 @@ void check_with(GoldenCase const& golden, bool free) {
   Net net;
   typename Net::template BasicWorkspace<Program> workspace;
   auto const y = copy_of<T>(golden.at("x")), t = copy_of<T>(golden.at("target"));
-  auto const run = net.template start<Program>(std::array{std::span<T const>{y}, std::span<T const>{t}}, workspace, 1);
+  std::array inputs{std::span<T const>{y}, std::span<T const>{t}};
+  auto const run = net.template start<Program>(inputs, workspace, 1);
   double const margin = sizeof(T) == 8 ? free ? 1e-8 : 1e-12 : 2e-5;
   forward(run);
   double const mean = static_cast<double>(loss_and_gradient(run, [](auto, T) {}));

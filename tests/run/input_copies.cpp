@@ -121,20 +121,99 @@ TEST_CASE("outputs of a step are inputs and targets of the next one") {
   compare_steps<Net, SolverOptions{.microbatch = 2}>();
 }
 
-TEST_CASE("copies of inputs stay while they are inputs again") {
-  Floats const result{1, 2, 3, 4};
-  auto const is_result = [&](float const* value) { return is_among(value, result.data(), 4); };
+namespace {
+/// A delay line: the last output is a view of an input.
+constexpr auto delay = graph([](auto x, auto last, auto before) {
+  return outputs((x + last - before) | TanH{} | name("y"), last | Identity{} | name("d"));
+});
+template <class Net>
+void compare_delays() {
+  compare([](auto keep) {
+    Floats made;
+    Net net{3};
+    Floats const x{0.5f, -0.25f}, zero(2);
+    Values last{zero}, before{zero};
+    for (int t = 0; t < 8; ++t) {
+      add(made, net.forward(x, last, before));
+      last = keep(net.template output<"y">()), before = keep(net.template output<"d">());
+    }
+    return made;
+  });
+}
+}  // namespace
+TEST_CASE("outputs that are views of inputs are inputs again, beside others") {
+  compare_delays<Network<Graph<delay>, Inputs{Shape{2}, Shape{2}, Shape{2}}>>();
+  compare_delays<Network<Graph<delay>, Inputs{Shape{2}, Shape{2}, Shape{2}}, Batch<1>>>();
+}
+
+TEST_CASE("many small outputs are one large input") {
+  compare([](auto keep) {
+    Network<Sequential<Linear{200}, ReLU{}, Linear{200}, ReLU{}, Linear{16}>, Shape{64}> net{3};
+    Floats const x = Random{1}.values<float>(8 * 64);
+    Values const y = net.forward(keep(net.forward(x)));
+    return Floats(y.begin(), y.end());
+  });
+}
+
+TEST_CASE("a forward pass that is refused leaves the inputs of the one before to backward") {
+  using Net = Network<Sequential<Linear{4}, TanH{}, Linear{2}>, Shape{2}>;
+  Floats const x{1, -2, 0.5f, 3}, dy{1, 2, 3, 4}, odd(7);
+  auto const run = [&](bool refused) {
+    Net const net{1};
+    typename Net::TrainingWorkspace workspace;
+    Values const y = net.forward_training(x, workspace);
+    Values const z = net.forward_training(y, workspace, 2);
+    if (refused) {
+      CHECK_THROWS_AS(net.forward_training(z.first(3), workspace, 3), ShapeError);
+      CHECK_THROWS_AS(net.forward_training(odd, workspace, 3), ShapeError);
+    }
+    Floats made;
+    add(made, net.backward(dy, workspace)), add(made, workspace.gradients());
+    return made;
+  };
+  CHECK(same_bits(run(true), run(false)));
+}
+
+TEST_CASE("a copy of a workspace does not take the inputs of others for its own") {
+  using Net = Network<Sequential<Linear{8}, TanH{}, Linear{4}, TanH{}, Linear{4}>, Shape{4}, Batch<2>>;
+  using Workspace = typename Net::TrainingWorkspace;
+  Net const net{3};
+  Floats const x = Random{1}.values<float>(2 * 4), other = Random{2}.values<float>(2 * 4), dy(8, 1.0f);
+  alignas(Workspace) std::byte room[sizeof(Workspace)];
+  auto* const first = new (room) Workspace;
+  net.forward_training(Values{net.forward_training(x, *first)}, *first);
+  Workspace copy = *first;
+  first->~Workspace();
+  Floats expected, found;
+  Workspace fresh;
+  net.forward_training(other, fresh), net.backward(dy, fresh), add(expected, fresh.gradients());
+  for (std::size_t at = 0; at + sizeof(float) * other.size() <= sizeof room; at += 64) {
+    auto* const input = new (room + at) float[8];
+    std::copy(other.begin(), other.end(), input);
+    net.forward_training(Values{input, 8}, copy), net.backward(dy, copy);
+    found.clear(), add(found, copy.gradients());
+    REQUIRE(same_bits(found, expected));
+  }
+}
+
+TEST_CASE("copies of inputs that come back are copied elsewhere") {
+  Floats const result{1, 2, 3, 4, 5};
+  auto const is_result = [&](float const* value) { return is_among(value, result.data(), 5); };
   InputCopies<HeapMemory<float>> copies;
   Floats const other{5, 6};
   std::array<Values, 2> inputs{Values{other}, Values{result}.first(2)};
-  copies.replace(inputs, is_result);
+  CHECK(copies.replace(inputs, is_result));
   CHECK(inputs[0].data() == other.data());
   CHECK(Floats(inputs[1].begin(), inputs[1].end()) == Floats{1, 2});
-  std::array<Values, 2> later{Values{result}.last(2), inputs[1]};  // a network of views gave the second back
-  copies.replace(later, is_result);
-  CHECK(Floats(later[0].begin(), later[0].end()) == Floats{3, 4});
+  std::array<Values, 2> later{Values{result}.last(3), inputs[1]};  // a network of views gave the second back
+  CHECK(copies.replace(later, is_result));
+  CHECK(Floats(later[0].begin(), later[0].end()) == Floats{3, 4, 5});
   CHECK(Floats(later[1].begin(), later[1].end()) == Floats{1, 2});
-  std::array<Values, 2> moved{inputs[1], Values{result}.first(2)};
-  copies.replace(moved, is_result);
-  CHECK(Floats(moved[0].begin(), moved[0].end()) == Floats{1, 2});
+  auto const before = later;
+  CHECK(!copies.replace(later, is_result));
+  CHECK(later[0].data() == before[0].data());
+  std::array<Values, 3> swapped{later[1], later[0], Values{result}.first(1)};
+  CHECK(copies.replace(swapped, is_result));
+  CHECK(Floats(swapped[0].begin(), swapped[0].end()) == Floats{1, 2});
+  CHECK(Floats(swapped[1].begin(), swapped[1].end()) == Floats{3, 4, 5});
 }

@@ -164,6 +164,25 @@ TEST_CASE("an output that is an input stays where it is, also if the memory grow
   CHECK(net.output<"z">().data() == x.data());
 }
 
+TEST_CASE("a number may be on either side of an operation") {
+  static constexpr auto function = graph([](auto x) {
+    return outputs(x / 4.0f | name("x/4"), 3.0f / x | name("3/x"), 1.5f + x | name("1.5+x"), 2.0f - x | name("2-x"),
+                   2.0f * x | name("2*x"), x - 2.0f | name("x-2"));
+  });
+  Network<Graph<function>, Shape{2}> net;
+  float const x[] = {0.5f, -3};
+  net.forward(x);
+  auto const is = [](auto const& y, float first, float second) {
+    CHECK((y.values[0] == first && y.values[1] == second));
+  };
+  is(net.output<"x/4">(), 0.125f, -0.75f);
+  is(net.output<"3/x">(), 6, -1);
+  is(net.output<"1.5+x">(), 2, -1.5f);
+  is(net.output<"2-x">(), 1.5f, 5);
+  is(net.output<"2*x">(), 1, -6);
+  is(net.output<"x-2">(), -1.5f, -5);
+}
+
 TEST_CASE("outputs are seen sample by sample") {
   auto net = test::random_network<Net>(1);
   auto const y = net.forward(test::Random{1}.values<float>(3 * 18));

@@ -206,7 +206,8 @@ class Adapted final : public Executable, private Training {
   void run_losses(std::span<Values const> inputs) {
     if constexpr (Net::Graph::has_losses) {
       check_labels<typename Net::Graph>(all(inputs));
-      auto run = net_.template start<OwnLossesProgram>(all(inputs), own_, step_ + 1);
+      auto given = all(inputs);
+      auto run = net_.template start<OwnLossesProgram>(given, own_, step_ + 1);
       run.sums = trained_.sums();
       losses_.clear();
       coldpress::forward(run);

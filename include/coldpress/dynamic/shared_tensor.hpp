@@ -48,6 +48,9 @@ class SharedTensor {
 
   /// Makes a tensor of zeros with this shape. The batch size, if there is one, is the first extent.
   explicit SharedTensor(std::vector<Index> shape) : SharedTensor(std::move(shape), WithoutValues{}) { state_->here(); }
+  // Copies share the values. So does what was moved from: no tensor is ever without any.
+  SharedTensor(SharedTensor const&) = default;
+  SharedTensor& operator=(SharedTensor const&) = default;
 
   std::vector<Index> const& shape() const { return state_->shape; }
   Index size() const { return state_->size; }

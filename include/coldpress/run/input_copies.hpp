@@ -3,48 +3,47 @@
 
 #include <coldpress/core/memory.hpp>
 
-#include <span>
-#include <utility>
-
 namespace coldpress {
 
-/// `Memory` is HeapMemory, which stays empty until a result becomes an input, or FixedMemory for all inputs.
-template <class Memory>
+/// `Memory` is HeapMemory, which stays empty until a result becomes an input, or FixedMemory for all inputs. `views`:
+/// results may be views of inputs, and so of copies. These are replaced, too, which takes a second memory.
+template <class Memory, bool views = true>
 class InputCopies {
  public:
-  /// Replaces the inputs whose first value is_result(value) finds in the memory of the pass by copies, which last until
-  /// others are made. A network of views returns such a copy as its result, so that it may come back as an input.
+  /// Replaces the inputs that is_result(first value) finds in the memory of the pass by copies, which last until others
+  /// are made. Returns whether it has made some.
   template <class Inputs, class IsResult>
-  void replace(Inputs&& inputs, IsResult is_result) {
+  bool replace(Inputs&& inputs, IsResult is_result) {
     Index size = 0;
     bool any = false;
     for (auto const& values : inputs) {
       size += static_cast<Index>(values.size());
       any = any || is_result(values.data());
     }
-    if (!any || size > Memory::capacity) return;  // inputs of a wrong size are refused later
-    memory_.reserve(size);
-    auto* place = memory_.data();
-    made_at_ = place;
+    if (!any) return false;
+    int const next = views ? 1 - now_ : 0;
+    memories_[next].reserve(size);
+    auto* place = memories_[next].data();
     for (auto& values : inputs) {
-      if (is_result(values.data()) || is_among(values.data(), memory_.data(), memory_.size())) {
-        __builtin_memmove(place, values.data(), values.size_bytes());
+      if (is_result(values.data()) || (views && holds(values.data()))) {
+        __builtin_memcpy(place, values.data(), values.size_bytes());
         values = {place, values.size()};
       }
       place += values.size();
     }
+    now_ = next;
+    return true;
   }
-
-  /// Values that replace() copied are in the memory of this object even if it is a copy of the one that copied them.
-  template <class Values>
-  Values own(Values const& values) const {
-    if (!is_among(values.data(), made_at_, memory_.size())) return values;
-    return {memory_.data() + (values.data() - made_at_), values.size()};
+  /// The memory of the copies.
+  auto const* data() const { return memories_[now_].data(); }
+  template <class T>
+  bool holds(T const* value) const {
+    return is_among(value, data(), memories_[now_].size());
   }
 
  private:
-  Memory memory_;
-  decltype(std::as_const(memory_).data()) made_at_ = nullptr;
+  Memory memories_[views ? 2 : 1];
+  int now_ = 0;
 };
 
 }  // namespace coldpress

@@ -19,7 +19,7 @@ class GradientPass {
   /// Computes the gradients of the sum of the losses at the current weights, with the random numbers of the last step.
   /// Returns false, without gradients, if the loss is not finite.
   template <std::size_t n>
-  bool compute(S const& solver, std::array<std::span<T const>, n> const& inputs) {
+  bool compute(S const& solver, std::array<std::span<T const>, n> inputs) {
     Net& net = solver.network();
     workspace_.run_on(net.executor());
     auto const run = net.template start<typename S::Program>(inputs, workspace_, solver.step());

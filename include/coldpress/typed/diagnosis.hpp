@@ -234,6 +234,7 @@ constexpr Diagnosis diagnosis_of() {
         ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...);
       }
       (std::make_integer_sequence<int, max_network_inputs>{});
+      if (all.takes < 0) all.sentence = "network: the function does not compile, or takes another number of inputs";
       return all;
     } else {
       return {.sentence = "network: a Sequential has one input; use a Graph for several", .got = in.count};

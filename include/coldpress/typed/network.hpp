@@ -227,13 +227,13 @@ class Network {
     require(samples.borrowed(),
             "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
     auto spans = samples.template spans<Given>();
-    workspace.copy_results(spans);  // until backward
     auto const run = start<Training>(spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: give a value for each input that the outputs depend on, and for no other");
     workspace.gradients_.reserve(parameter_size);  // it may have been moved from
-    workspace.inputs_ = {};
-    freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
+    std::array<Given, input_count> given{};
+    freestanding::copy_n(spans.data(), samples.count, given.data());
+    workspace.keep(given);
     workspace.step_ = 0;  // until everything that backward reads is there
     transfer_.play(ForwardOf{}, run);
     workspace.step_ = step;
@@ -250,8 +250,8 @@ class Network {
     auto spans = gradients.template spans<Given>();
     require(workspace.step_ > 0, "backward: call forward_training first");
     BasicWorkspace<Training>& memory = workspace;  // has room already
-    for (auto& values : workspace.inputs_) values = workspace.own(values);
-    auto const run = start<Training>(workspace.inputs_, memory, workspace.step_);
+    auto given = workspace.kept();
+    auto const run = start<Training>(given, memory, workspace.step_);
     for (int k = 0; k < output_count; ++k)
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
                    shape_of_output(k));
@@ -262,8 +262,8 @@ class Network {
     transfer_.play(BackwardOf{}, run, seeds, workspace.gradients_.data());
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
-      workspace.input_gradients_[static_cast<std::size_t>(k)] = {
-          {run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch};
+      workspace.input_gradients_[static_cast<std::size_t>(k)] =
+          workspace.place({{run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch});
     }
     return workspace.input_gradient(0);
   }
@@ -343,9 +343,9 @@ class Network {
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
   /// Starts a pass of a program over the samples of each input. It is public for classes that have their own program,
-  /// such as Solver. The targets may be one more input.
+  /// such as Solver. The targets may be one more input. Inputs that the pass would overwrite are replaced by copies.
   template <class Program, bool streams = false, class Values, std::size_t n, class Space>
-  auto start(std::array<Values, n> samples, Space& workspace, std::uint64_t step) const {
+  auto start(std::array<Values, n>& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::min<std::size_t>(n, input_count);
     auto const batch = [&] {
       auto const count = count_batch<Batch>(samples[0].size(), in[0].size(), in[0]);
@@ -422,7 +422,7 @@ class Network {
   template <class Inputs>
   coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
     static_assert(Inputs::count == input_count, "evaluate: give a value for each input of the network");
-    auto const spans = samples.template spans<Given>();
+    auto spans = samples.template spans<Given>();
     check_labels<Graph>(spans);
     auto run = start<Evaluating>(spans, evaluation, 0);
     run.sums = evaluation.sums();
@@ -431,14 +431,15 @@ class Network {
   }
   template <class Samples>
   static void check_borrowed(Samples const& samples) {
-    constexpr bool passes_through = [] {
-      for (int node : Graph::outputs) {
-        if (Inference::planned.group_of[static_cast<std::size_t>(node)] < 0) return true;
-      }
-      return false;
-    }();
     require(!passes_through || samples.borrowed(), "forward: a network of views needs an array, not an expression");
   }
+  /// Whether an output is a view of an input.
+  static constexpr bool passes_through = [] {
+    for (int node : Graph::outputs) {
+      if (Inference::planned.group_of[static_cast<std::size_t>(node)] < 0) return true;
+    }
+    return false;
+  }();
   template <class Program>
   static constexpr Index kept_calls = [] {
     if constexpr (is_linked<Backend> && std::is_same_v<Program, Inference> && Batch::capacity == 1 &&

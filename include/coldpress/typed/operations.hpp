@@ -77,6 +77,23 @@ template <class Recorder>
 constexpr auto operator-(Value<Recorder> a) {
   return a * -1.0f;
 }
+template <class Recorder>
+constexpr auto operator+(float shift, Value<Recorder> a) {
+  return a + shift;
+}
+template <class Recorder>
+constexpr auto operator-(float from, Value<Recorder> a) {
+  return a | Power{.scale = -1, .shift = from};
+}
+/// a times 1 / divisor, which is rounded to a float.
+template <class Recorder>
+constexpr auto operator/(Value<Recorder> a, float divisor) {
+  return a * (1 / divisor);
+}
+template <class Recorder>
+constexpr auto operator/(float dividend, Value<Recorder> a) {
+  return (a | Power{.power = -1}) * dividend;
+}
 
 /// Concatenates values along the first axis, or along the axis given by `along(axis)` as the first argument.
 struct along {

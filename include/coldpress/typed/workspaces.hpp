@@ -51,24 +51,18 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// Whether a value is in this memory.
   bool holds(T const* value) const { return is_among(value, values_.data(), values_.size()); }
   /// Replaces inputs that are results of a pass in this memory, or in that of `others`, by copies: the next pass would
-  /// overwrite them. A GPU keeps its inputs in memory of their own.
+  /// overwrite them. Returns whether there were some. A GPU keeps its inputs in memory of their own.
   template <class Inputs, class... Others>
-  void copy_results([[maybe_unused]] Inputs& inputs, Others const&... others) {
-    if constexpr (copied > 0)
-      input_copies_.replace(inputs, [&](T const* value) { return holds(value) || (others.holds(value) || ...); });
+  bool copy_results([[maybe_unused]] Inputs& given, Others const&... others) {
+    if constexpr (copied > 0) {
+      return input_copies_.replace(given, [&](T const* value) { return holds(value) || (others.holds(value) || ...); });
+    } else {
+      return false;
+    }
   }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
-  /// An input that copy_results copied for an earlier pass of this workspace, or of the one of which this is a copy.
-  template <class Values>
-  Values own(Values const& values) const {
-    if constexpr (copied > 0) {
-      return input_copies_.own(values);
-    } else {
-      return values;
-    }
-  }
   /// Sets the executor of its passes; null means the calling thread alone. It is borrowed, and several workspaces may
   /// share it. The scratch of its workers, if layers need any, is on the heap.
   void run_on(Executor* executor) {
@@ -97,28 +91,48 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   template <class Run>
   void note(Run const& run) {
     buffers_.forget();
-    written_ = {values_.data(), values_.size()};
-    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
+    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = place(made(run, k)); });
   }
   /// Remembers where the outputs of a step in parts are.
   template <class Run, class Parts>
   void note(Run const& run, Parts const& parts) {
     note(run);
     parts.for_each_output(run, [&](std::size_t k, T const* values) {
-      outputs_[k].values = {values, outputs_[k].values.size()};
+      outputs_[k] = {In::elsewhere, {{values, outputs_[k].samples.values.size()}, outputs_[k].samples.batch}, 0};
     });
   }
   /// Output k of the last run.
   Samples<T> output(int k) const { return fetched(outputs_[static_cast<std::size_t>(k)], k); }
 
  protected:
-  /// A copy of the workspace that ran has the values in its own memory.
-  Samples<T> fetched(Samples<T> const& samples, int place) const {
-    std::span<T const> here = samples.values;
-    if (values_.size() >= written_.size && is_among(here.data(), written_.first, written_.size))
-      here = {values_.data() + (here.data() - written_.first), here.size()};
-    here = own(here);
-    return {buffers_.fetch(here, static_cast<std::size_t>(place)), samples.batch};
+  enum class In { values, copies, elsewhere };
+  /// Where samples are: if in the memory of a workspace, then how far in, so that a copy of the workspace has its own.
+  struct Place {
+    In memory = In::elsewhere;
+    Samples<T> samples = {};
+    Index offset = 0;
+  };
+  Place place(Samples<T> const& samples) const {
+    T const* const first = samples.values.data();
+    if (holds(first)) return {In::values, samples, first - values_.data()};
+    if constexpr (copied > 0) {
+      if (input_copies_.holds(first)) return {In::copies, samples, first - input_copies_.data()};
+    }
+    return {In::elsewhere, samples, 0};
+  }
+  std::span<T const> at(Place const& there) const {
+    std::size_t const size = there.samples.values.size();
+    if (there.memory == In::values) {
+      if (values_.size() <= there.offset) return {};  // it was moved from
+      return {values_.data() + there.offset, size};
+    }
+    if constexpr (copied > 0) {
+      if (there.memory == In::copies && input_copies_.data()) return {input_copies_.data() + there.offset, size};
+    }
+    return there.samples.values;
+  }
+  Samples<T> fetched(Place const& there, int number) const {
+    return {buffers_.fetch(at(there), static_cast<std::size_t>(number)), there.samples.batch};
   }
 
  private:
@@ -131,20 +145,16 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   using Values = typename Transfer::template Workspace<
       T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
   using Buffers = typename Transfer::template Buffers<T>;
-  std::array<Samples<T>, output_count> outputs_{};
-  struct {
-    T const* first = nullptr;
-    Index size = 0;
-  } written_;  // the memory of the last run, which was that of the workspace of which this is a copy
+  std::array<Place, output_count> outputs_{};
   [[no_unique_address]] Buffers buffers_;
   Values values_;
   [[no_unique_address]] Program program_{};
   Executor* executor_ = nullptr;
-  /// The values of all inputs of a sample if one of them may be a result of an earlier pass, which is as large.
+  /// The values of all inputs of a sample if one of them may be a result of an earlier pass.
   static constexpr Index copied = [] {
     if constexpr (!std::is_same_v<Given, std::span<T const>> || repeats) return Index{0};
     Index largest = 0, all = 0;
-    bool any = false;
+    bool any = BatchSize::capacity == 0;  // many small results may be one large input
     for (int k = 0; k < output_count; ++k) largest = freestanding::max(largest, shape_of_output(k).size());
     for (int k = 0; k < input_count; ++k) {
       if (Program::plan().input_gradients[k].used()) largest = freestanding::max(largest, in[k].size());
@@ -156,7 +166,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
     (std::make_integer_sequence<int, Program::inputs_capacity>{});
     return any ? all : 0;
   }();
-  using Copies = InputCopies<coldpress::Memory<T, Batch, copied * BatchSize::capacity>>;
+  using Copies = InputCopies<coldpress::Memory<T, Batch, copied * BatchSize::capacity>, passes_through>;
   struct Nothing {};
   [[no_unique_address]] std::conditional_t<(copied > 0), Copies, Nothing> input_copies_;
   static constexpr bool lends_scratch = has_threads && Program::memory.worker_scratch > 0;
@@ -181,6 +191,11 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
       : BasicWorkspace<Training>(transfer), gradients_(transfer.template memory<Memory<parameter_size>>()) {
     gradients_.reserve(parameter_size);
   }
+  /// As that of BasicWorkspace. Copies of other inputs take the place of those that backward would read.
+  template <class Inputs>
+  void copy_results(Inputs& given) {
+    if (BasicWorkspace<Training>::copy_results(given)) step_ = 0;
+  }
   /// Backward then needs another forward_training, since memory that grows loses what it would read.
   void reserve(Index batch) { BasicWorkspace<Training>::reserve(batch), step_ = 0; }
   /// The gradients of all parameters, in the layout of Network::parameters().
@@ -196,8 +211,7 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
   /// The same for the gradients of the outputs, which are replaced while the inputs still have to be read.
   template <class Gradients>
   void copy_results_given_to_backward([[maybe_unused]] Gradients& gradients) {
-    if constexpr (std::is_same_v<Given, std::span<T const>>)
-      gradient_copies_.replace(gradients, [&](T const* value) { return this->holds(value); });
+    if constexpr (on_host) gradient_copies_.replace(gradients, [&](T const* value) { return this->holds(value); });
   }
   static constexpr Index size_of_outputs = [] {
     Index all = 0;
@@ -205,9 +219,32 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
     return all;
   }();
   Memory<parameter_size> gradients_;
-  InputCopies<coldpress::Memory<T, Batch, size_of_outputs * BatchSize::capacity>> gradient_copies_;
-  std::array<Given, input_count> inputs_{};
-  std::array<Samples<T>, input_count> input_gradients_{};
+  InputCopies<coldpress::Memory<T, Batch, size_of_outputs * BatchSize::capacity>, false> gradient_copies_;
+  using Place = typename BasicWorkspace<Training>::Place;
+  static constexpr bool on_host = std::is_same_v<Given, std::span<T const>>;
+  /// Remembers what backward will read. The inputs of a GPU are where they were given.
+  void keep(std::array<Given, input_count> const& given) {
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if constexpr (on_host) {
+        inputs_[k] = this->place({given[k], 0});
+      } else {
+        inputs_[k] = given[k];
+      }
+    }
+  }
+  std::array<Given, input_count> kept() const {
+    std::array<Given, input_count> given{};
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if constexpr (on_host) {
+        given[k] = this->at(inputs_[k]);
+      } else {
+        given[k] = inputs_[k];
+      }
+    }
+    return given;
+  }
+  std::array<std::conditional_t<on_host, Place, Given>, input_count> inputs_{};
+  std::array<Place, input_count> input_gradients_{};
   /// Those of a workspace that was moved from are empty.
   std::size_t size_of_gradients() const { return static_cast<std::size_t>(gradients_.data() ? parameter_size : 0); }
   /// The step that backward belongs to, or 0. A workspace that was moved from has none.
