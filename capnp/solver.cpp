@@ -30,6 +30,25 @@ std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
 /// The executable's buffer that corresponds to buffer b of buffers_in_order.
 int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
 
+/// The config of a solver, with the optimizer and the minibatches per update that it has now. The learning rate is that
+/// with which it began: what changes it in a run also remembers it.
+dynamic::SolverConfig config_now(dynamic::Solver const& solver) {
+  dynamic::SolverConfig config = solver.config();
+  dynamic::TrainingOptions const& options = solver.options();
+  config.network.reset(), config.objective.reset();
+  config.shard_optimizer = false;
+  config.accumulate = options.accumulate;
+  if (options.optimizer.index() == config.solver.index()) return config;
+  std::visit(
+      [&](auto const& optimizer) {
+        config.solver = optimizer;
+        config.base_lr = optimizer.learning_rate, config.momentum = 0;
+        if constexpr (requires { optimizer.momentum; }) config.momentum = optimizer.momentum;
+      },
+      options.optimizer);
+  return config;
+}
+
 /// The kind of the loss that is an objective, or at the end of one.
 std::string loss_of(dynamic::LayerConfig const& objective) {
   auto const* const container = std::get_if<dynamic::SequentialConfig>(&objective.layer_type);
@@ -86,15 +105,12 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
   Checkpoint checkpoint{
       .model = model_of(layer),
       .loss = solver.config().objective,
-      .solver = solver.config(),
-      .optimizer = std::visit([](auto const& type) { return std::string{type.name}; }, solver.config().solver),
+      .solver = config_now(solver),
+      .optimizer = std::visit([](auto const& type) { return std::string{type.name}; }, solver.options().optimizer),
       .random_state = {executable.seed()},
       .iteration = solver.iteration(),
       .waiting = static_cast<std::uint64_t>(solver.progress().waiting)};
   if (executable.step() != solver.iteration()) checkpoint.random_state.push_back(executable.step());
-  checkpoint.solver.network.reset();
-  checkpoint.solver.objective.reset();
-  checkpoint.solver.shard_optimizer = false;
   int const states = solver.state_count();
   for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
     for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
@@ -117,7 +133,7 @@ int states_of(dynamic::SolverConfig const& config) {
 void restore(dynamic::Solver& solver, Checkpoint const& checkpoint,
              std::vector<std::vector<dynamic::Values>> const& buffers) {
   dynamic::Executable& executable = solver.network().executable();
-  int const states = states_of(solver.config());
+  int const states = solver.state_count();
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     executable.clear(buffer_of(static_cast<int>(b), states));
     for (std::size_t i = 0; i < buffers[b].size(); ++i)
@@ -126,6 +142,7 @@ void restore(dynamic::Solver& solver, Checkpoint const& checkpoint,
   auto const& random = checkpoint.random_state;
   executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
+  solver.network().gradients_changed();
 }
 
 }  // namespace
@@ -178,10 +195,11 @@ void resume(dynamic::Solver& solver, Checkpoint const& checkpoint) {
   if (auto const found = dynamic::difference(checkpoint.model.config, model_of(solver.network()).config);
       !found.empty())
     throw MismatchError{"the checkpoint's network is not the solver's: " + found};
-  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, solver.config().solver);
+  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); },
+             solver.options().optimizer);
   check_loss(checkpoint, solver.config().objective);
   auto const& weights = executable.weights();
-  auto const buffers = in_order(checkpoint, weights, states_of(solver.config()), solver.config().accumulate > 1);
+  auto const buffers = in_order(checkpoint, weights, solver.state_count(), solver.options().accumulate > 1);
   auto const values = in_order(checkpoint.model, weights);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::vector<float> const none(values[i].empty() ? static_cast<std::size_t>(weights[i].shape.size()) : 0);

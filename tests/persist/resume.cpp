@@ -200,6 +200,32 @@ TEST_CASE("a checkpoint amid an update, or without its gradients, is refused whe
   CHECK(test::same_bits(before, other.parameters()));
 }
 
+TEST_CASE("a checkpoint has the optimizer and the minibatches per update that the options of its moment have") {
+  Net net{1};
+  Solver<Net, MeanSquaredError{}> plain{net};
+  auto const cpu = dynamic::Backend::like_static();
+  auto const config = dynamic::to_solver_config(plain);
+  auto const begin = [&] {
+    auto solver = dynamic::Solver::from_config(cpu, config, {}, 1);
+    run(solver, 0, 3);
+    solver.options().optimizer = Adam{.learning_rate = 0.01f};
+    solver.options().accumulate = 3;
+    return solver;
+  };
+  auto whole = begin(), half = begin();
+  run(whole, 3, 12);
+  run(half, 3, 7);
+  Checkpoint const checkpoint = checkpoint_of(half);
+  CHECK(checkpoint.optimizer == Adam::name);
+  CHECK(checkpoint.waiting > 0);
+  auto rest = solver_of(cpu, checkpoint), same_options = begin();
+  run(rest, 7, 12);
+  CHECK(same(checkpoint_of(rest), checkpoint_of(whole)));
+  resume(same_options, checkpoint);
+  run(same_options, 7, 12);
+  CHECK(same(checkpoint_of(same_options), checkpoint_of(whole)));
+}
+
 TEST_CASE("up to 2^40 samples may wait for their update") {
   using Fit = Solver<Net, MeanSquaredError{}, Sgd{}, options>;
   Net net{1}, other{2};

@@ -72,7 +72,8 @@ class Solver {
   void unfreeze_all() { network_.unfreeze_all(); }
   SolverConfig const& config() const { return config_; }
   /// The options, which may all be changed between steps. The optimizer's learning rate and momentum are those that
-  /// lr_policy and momentum_policy start from.
+  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer and `accumulate` of its moment, and
+  /// otherwise the config.
   TrainingOptions& options() { return options_; }
   TrainingOptions const& options() const { return options_; }
 
