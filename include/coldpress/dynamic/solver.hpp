@@ -6,8 +6,8 @@
 namespace coldpress::dynamic {
 
 /// The mean loss of a network's last training step, before its update. It is read only when it is converted to a
-/// number, so that not every step has to wait for a GPU. After further steps it is that of the last one. For a step on
-/// a GPU, reading it throws DivergenceError if it is infinite or NaN.
+/// number, so that not every step has to wait for a GPU. After further steps it is that of the last one; without the
+/// solver it is nothing. For a step on a GPU, reading it throws DivergenceError if it is infinite or NaN.
 class MeanLoss {
  public:
   MeanLoss(Executable const& network, Progress const& progress) : network_(&network), progress_(&progress) {}
