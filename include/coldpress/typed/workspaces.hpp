@@ -150,6 +150,11 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   Values values_;
   [[no_unique_address]] Program program_{};
   Executor* executor_ = nullptr;
+  /// The values of a sample of each input. It is a function of its own because nvcc takes no such lambda here.
+  template <int... k>
+  static constexpr std::array<Index, sizeof...(k)> sizes_of(std::integer_sequence<int, k...>) {
+    return {Index{Program::columns(std::integral_constant<int, -1 - k>{})}...};
+  }
   /// The values of all inputs of a sample if one of them may be a result of an earlier pass.
   static constexpr Index copied = [] {
     if constexpr (!std::is_same_v<Given, std::span<T const>> || repeats) return Index{0};
@@ -159,11 +164,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
     for (int k = 0; k < input_count; ++k) {
       if (Program::plan().input_gradients[k].used()) largest = freestanding::max(largest, in[k].size());
     }
-    [&]<int... k>(std::integer_sequence<int, k...>) {
-      (void(any = any || Program::columns(std::integral_constant<int, -1 - k>{}) <= largest), ...);
-      (void(all += Program::columns(std::integral_constant<int, -1 - k>{})), ...);
-    }
-    (std::make_integer_sequence<int, Program::inputs_capacity>{});
+    for (Index const size : sizes_of(std::make_integer_sequence<int, Program::inputs_capacity>{}))
+      all += size, any = any || size <= largest;
     return any ? all : 0;
   }();
   using Copies = InputCopies<coldpress::Memory<T, Batch, copied * BatchSize::capacity>, passes_through>;
