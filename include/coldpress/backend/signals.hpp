@@ -143,7 +143,7 @@ constexpr int signal_columns() {
 
 /// A tile of this form is for any convolution of signals.
 struct AnyFilter {
-  /// Whether a tile of this size is all that a usual block needs, so that a call of it would be in vain.
+  /// Whether a tile of this size is a whole usual block. It is inlined, since a call would take longer than it saves.
   template <int h, int w>
   static constexpr bool is_all = false;
   template <class Step>

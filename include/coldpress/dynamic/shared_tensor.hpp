@@ -48,7 +48,7 @@ class SharedTensor {
 
   /// Makes a tensor of zeros with this shape. The batch size, if there is one, is the first extent.
   explicit SharedTensor(std::vector<Index> shape) : SharedTensor(std::move(shape), WithoutValues{}) { state_->here(); }
-  // Copies share the values. So does what was moved from: no tensor is ever without any.
+  // Copies share the values, and moving is copying, so that no tensor is ever without values.
   SharedTensor(SharedTensor const&) = default;
   SharedTensor& operator=(SharedTensor const&) = default;
 

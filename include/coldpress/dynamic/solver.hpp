@@ -6,8 +6,8 @@
 namespace coldpress::dynamic {
 
 /// The mean loss of a network's last training step, before its update. It is read only when it is converted to a
-/// number, so that not every step has to wait for a GPU. After further steps it is that of the last one; without the
-/// solver it is nothing. For a step on a GPU, reading it throws DivergenceError if it is infinite or NaN.
+/// number, so that not every step has to wait for a GPU. After further steps it is that of the last one. It must not
+/// outlive the solver. For a step on a GPU, reading it throws DivergenceError if it is infinite or NaN.
 class MeanLoss {
  public:
   MeanLoss(Executable const& network, Progress const& progress) : network_(&network), progress_(&progress) {}
@@ -72,8 +72,8 @@ class Solver {
   void unfreeze_all() { network_.unfreeze_all(); }
   SolverConfig const& config() const { return config_; }
   /// The options, which may all be changed between steps. The optimizer's learning rate and momentum are those that
-  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer and `accumulate` of its moment, and
-  /// otherwise the config.
+  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer and `accumulate` as they are when
+  /// it is written, and otherwise the config.
   TrainingOptions& options() { return options_; }
   TrainingOptions const& options() const { return options_; }
 
