@@ -181,7 +181,7 @@ TEST_CASE("weights may change between blocks, which allocate nothing") {
 }
 
 TEST_CASE("a stream keeps its network when the layer gets another one or is destroyed") {
-  std::vector<float> const x = Random{1}.values<float>(2 * 20);
+  auto const x = noise(2 * 20);
   auto const played = [&](dynamic::Stream& stream) {
     std::vector<float> y(20);
     stream.process(x, y);
@@ -191,7 +191,7 @@ TEST_CASE("a stream keeps its network when the layer gets another one or is dest
   dynamic::Stream stream{*layer, 16};
   auto const expected = played(stream);
   stream.reset();
-  *layer = dynamic::Layer::from_config(dynamic::Backend{"cpu"}, sequential({{"other", Linear{3}}}, Shape{1}), {}, 1);
+  *layer = dynamic::Layer::from_config(dynamic::Backend{"cpu"}, {"other", Linear{3}}, Shape{1}, 1);
   CHECK(played(stream) == expected);
   layer.reset();
   dynamic::Stream copy = stream;
