@@ -30,20 +30,29 @@ std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
 /// The executable's buffer that corresponds to buffer b of buffers_in_order.
 int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
 
-/// The config of a solver, with the optimizer and the minibatches per update that it has now. The learning rate is that
-/// with which it began: what changes it in a run also remembers it.
+/// The config of a solver with the optimizer, the policies and the minibatches per update of its options. The learning
+/// rate of an optimizer of the same kind is that of the config: what changes it in a run also remembers it.
 dynamic::SolverConfig config_now(dynamic::Solver const& solver) {
   dynamic::SolverConfig config = solver.config();
   dynamic::TrainingOptions const& options = solver.options();
   config.network.reset(), config.objective.reset();
   config.shard_optimizer = false;
-  config.accumulate = options.accumulate;
-  if (options.optimizer.index() == config.solver.index()) return config;
+  config.lr_policy = options.lr_policy, config.momentum_policy = options.momentum_policy;
+  bool const amid_update = solver.progress().waiting > 0;
+  if (options.accumulate > 1 || !amid_update) config.accumulate = options.accumulate;
   std::visit(
       [&](auto const& optimizer) {
-        config.solver = optimizer;
-        config.base_lr = optimizer.learning_rate, config.momentum = 0;
-        if constexpr (requires { optimizer.momentum; }) config.momentum = optimizer.momentum;
+        using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
+        constexpr bool has_momentum = requires { optimizer.momentum; };
+        Optimizer now = optimizer;
+        if (auto const* const given = std::get_if<Optimizer>(&config.solver)) {
+          Optimizer before = *given;
+          before.learning_rate = now.learning_rate = config.base_lr;
+          if constexpr (has_momentum) before.momentum = config.momentum;
+          if (now == before) return;
+        }
+        config.solver = now, config.base_lr = now.learning_rate, config.momentum = 0;
+        if constexpr (has_momentum) config.momentum = now.momentum;
       },
       options.optimizer);
   return config;
@@ -116,7 +125,11 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
     for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
       NamedTensor tensor = checkpoint.model.weights[i];
       tensor.name = buffer_name(b, states, tensor.name);
-      executable.read(buffer_of(b, states), static_cast<int>(i), tensor.values);
+      if (b < states && solver.has_other_state()) {
+        std::ranges::fill(tensor.values, 0.f);  // as the next step will
+      } else {
+        executable.read(buffer_of(b, states), static_cast<int>(i), tensor.values);
+      }
       checkpoint.optimizer_state.push_back(std::move(tensor));
     }
   }
@@ -134,6 +147,7 @@ void restore(dynamic::Solver& solver, Checkpoint const& checkpoint,
              std::vector<std::vector<dynamic::Values>> const& buffers) {
   dynamic::Executable& executable = solver.network().executable();
   int const states = solver.state_count();
+  solver.clear_state();
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     executable.clear(buffer_of(static_cast<int>(b), states));
     for (std::size_t i = 0; i < buffers[b].size(); ++i)

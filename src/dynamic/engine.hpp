@@ -271,6 +271,10 @@ class Engine final : public Executable {
   }
   /// The inputs of a pass, of which those that it would overwrite are copied. What is refused changes nothing.
   std::span<Values const> take(Space& space, std::span<Values const> inputs) {
+    if (results_.lists(inputs)) {
+      given_.assign(inputs.begin(), inputs.end());
+      inputs = given_;
+    }
     if (!space.has_results(inputs)) return inputs;
     samples(space.program, inputs);
     if (&space == training_.get()) forget();  // backward would read these inputs instead of those before
@@ -356,6 +360,7 @@ class Engine final : public Executable {
   Index streams_ = 0;  // the number of sequences that have begun
   Gathered<Backend> gathered_;
   std::unique_ptr<Space> training_, evaluation_;  // made when first needed
+  std::vector<Values> given_;                     // a copy of a list of results that are inputs
   std::vector<Values> kept_;                      // the inputs of the last forward pass in training
   mutable PassResults<Backend> results_;
   bool passed_back_ = false;  // backward_input was called since the last forward pass

@@ -17,6 +17,11 @@ class PassResults {
     transfer_.forget(k), transfer_.lend(values, k);
     if (k < outputs_) shown_ = first();
   }
+  /// Whether a span of values is a list of these results, which a pass changes.
+  bool lists(std::span<Values const> given) const {
+    return is_among(given.data(), made_.data(), static_cast<Index>(made_.size())) ||
+           is_among(given.data(), shown_.data(), static_cast<Index>(shown_.size()));
+  }
   /// Replaces the outputs by others that are on the host.
   std::span<Values const> show(std::span<Values const> outputs) { return shown_ = outputs; }
   void drop_input_gradients() {

@@ -287,10 +287,7 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
                     ", microbatch ", options_.microbatch, options_.bfloat16_gradients ? " with bfloat16_gradients" : "",
                     options_.shard_optimizer ? " with shard_optimizer" : "", ", check_every ", options_.check_every,
                     ", minibatch_size ", options_.minibatch_size, ", or one of lr_policy or momentum_policy")};
-  if (options_.optimizer.index() != optimizer_) {  // the old state has a different meaning
-    optimizer_ = options_.optimizer.index();
-    clear_state();
-  }
+  if (has_other_state()) clear_state();
   if (options_.check_every > 0) check_samples(inputs, targets, homes);
   std::uint64_t const step = iteration() + 1;
   network_.train(inputs, targets, objective_, options_, *progress_, homes);
@@ -336,6 +333,7 @@ void Solver::gather_state(bool on_all_ranks) {
 
 void Solver::clear_state() {
   for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
+  optimizer_ = options_.optimizer.index();
 }
 
 int Solver::state_count() const {

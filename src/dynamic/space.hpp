@@ -39,7 +39,7 @@ struct Space {
   template <class... Others>
   std::span<Values const> copy_results(Copies& copies, std::span<Values const> given, Others const&... others) const {
     copies.given.assign(given.begin(), given.end());
-    copies.memory.replace(copies.given, [&](float const* value) { return is_result(value, others...); });
+    copies.memory.copy(copies.given, [&](float const* value) { return is_result(value, others...); });
     return copies.given;
   }
   Room room_for(Index batch) const {

@@ -60,6 +60,8 @@ class Trainer final : public Training {
                        TrainingOptions const& options, Progress& progress, Homes homes) override {
     Graph const& graph = *engine_.graph_;
     bool const in_parts = options.microbatch > 0;
+    given_.assign(inputs.begin(), inputs.end()), given_.push_back(targets);  // the inputs may be a list of results
+    inputs = std::span{given_}.first(inputs.size());
     if (options.communicator && !in_parts)
       throw ConfigError{"solver: the ranks of a communicator share the parts of a minibatch; microbatch is 0"};
     if (in_parts && !knows_loss<Backend>)
@@ -75,7 +77,6 @@ class Trainer final : public Training {
     Index const batch = engine_.samples(program, inputs);
     if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
     engine_.check_labels(program, inputs, targets, homes);
-    given_.assign(inputs.begin(), inputs.end()), given_.push_back(targets);
     if (space_->has_results(given_, microbatches_)) {
       auto const given = space_->copy_results(space_->inputs, given_, microbatches_);
       inputs = given.first(inputs.size()), targets = given.back();

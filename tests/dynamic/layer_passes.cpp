@@ -78,6 +78,36 @@ TEST_CASE("a network's own results may be its inputs and the gradients of its ou
                   })));
 }
 
+TEST_CASE("the list of results that a network returns may be the list of its next inputs") {
+  auto const make_one = [] {
+    return make(
+        sequential({{"a", Linear{8}}, {"s", TanH{}}, {"b", Linear{4}}, {"t", TanH{}}, {"c", Linear{4}}}, Shape{4}));
+  };
+  Floats const x = values_of(noise({3, 4}, 1));
+  using Given = std::array<dynamic::Values, 1>;
+  Net one = make_one(), other = make_one();
+  auto &network = one.executable(), &copied = other.executable();
+  auto const compare = [&](auto pass, auto results) {
+    pass(network, std::span<dynamic::Values const>{Given{x}}), pass(copied, std::span<dynamic::Values const>{Given{x}});
+    Floats const values = copy_of<float>(results(copied)[0]);
+    pass(network, results(network)), pass(copied, std::span<dynamic::Values const>{Given{values}});
+    CHECK(same_bits(copy_of<float>(network.outputs()[0]), copy_of<float>(copied.outputs()[0])));
+  };
+  auto const outputs = [](auto& of) { return of.outputs(); };
+  auto const infer = [](auto& in, auto given) { in.forward(given, Mode::inference); };
+  auto const train = [](auto& in, auto given) { in.forward(given, Mode::training); };
+  for (int times = 0; times < 3; ++times) {
+    compare(infer, outputs);
+    compare(train, outputs);
+    compare([](auto& in, auto given) { in.evaluate(given); }, outputs);
+    compare(
+        [](auto& in, auto given) {
+          in.forward(given, Mode::training);
+          in.backward_input(in.outputs(), nullptr);
+        },
+        [](auto& of) { return of.input_gradients(); });
+  }
+}
 TEST_CASE("a batch that was predicted before a larger one is predicted as before") {
   // With so many values memory that is given back is the system's, and must not be used again.
   Net layer = make(sequential({{"a", Linear{4096}}, {"t", TanH{}}, {"b", Linear{3}}}, Shape{4}));

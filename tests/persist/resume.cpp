@@ -226,6 +226,27 @@ TEST_CASE("a checkpoint has the optimizer and the minibatches per update that th
   CHECK(same(checkpoint_of(same_options), checkpoint_of(whole)));
 }
 
+TEST_CASE("a checkpoint has the numbers of the optimizer and the policies that the options have") {
+  Net net{1};
+  Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.05f, .momentum = 0.5f}> plain{net};
+  auto const cpu = dynamic::Backend::like_static();
+  dynamic::SolverConfig config = dynamic::to_solver_config(plain);
+  config.momentum_policy = lr::Exp{.gamma = 0.5f};
+  auto solver = dynamic::Solver::from_config(cpu, config, {}, 1);
+  run(solver, 0, 3);
+  std::get<Sgd>(solver.options().optimizer).momentum = 0.25f;
+  CHECK(solver_of(cpu, checkpoint_of(solver)).options().optimizer == solver.options().optimizer);
+  CHECK(checkpoint_of(solver).solver.base_lr == config.base_lr);
+  solver.options().optimizer = Adam{.learning_rate = 0.01f, .beta1 = 0.5f};
+  solver.options().momentum_policy = Policy{};
+  auto other = solver_of(cpu, checkpoint_of(solver));  // before Adam's first step, which begins without Sgd's velocity
+  CHECK(other.options().optimizer == solver.options().optimizer);
+  run(solver, 3, 6), run(other, 3, 6);
+  CHECK(same(checkpoint_of(other), checkpoint_of(solver)));
+  std::get<Adam>(solver.options().optimizer).beta1 = 0.25f;
+  CHECK(solver_of(cpu, checkpoint_of(solver)).options().optimizer == solver.options().optimizer);
+}
+
 TEST_CASE("up to 2^40 samples may wait for their update") {
   using Fit = Solver<Net, MeanSquaredError{}, Sgd{}, options>;
   Net net{1}, other{2};

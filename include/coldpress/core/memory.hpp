@@ -18,11 +18,10 @@ bool is_among(T const* value, T const* first, Index size) {
   return distance < static_cast<std::uintptr_t>(size) * sizeof(T);
 }
 
-/// Room for `most` values inside the object, zeroed.
-template <class T, Index most>
+/// `capacity` zeroed values inside the object.
+template <class T, Index capacity>
 class FixedMemory {
  public:
-  static constexpr Index capacity = most;
   void reserve(Index size) { require(size <= capacity, "memory: this is more than the object can hold"); }
   T* data() { return values_; }
   T const* data() const { return values_; }
@@ -36,7 +35,6 @@ class FixedMemory {
 template <class T>
 class HeapMemory {
  public:
-  static constexpr Index capacity = PTRDIFF_MAX;
   HeapMemory() = default;
   explicit HeapMemory(Index size) { reserve(size); }
   HeapMemory(HeapMemory const& other) : HeapMemory(other.size_) {

@@ -190,7 +190,10 @@ class Adapted final : public Executable, private Training {
   }
   /// Compares the first output with the targets. This and run_losses leave the gradients in training_.
   void compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
-    target_copies_.replace(std::span{&targets, 1}, [&](float const* value) { return training_.holds(value); });
+    if (training_.holds(targets.data())) {
+      std::span all{&targets, 1};
+      target_copies_.copy(all, [](float const*) { return true; });
+    }
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
     all(inputs);
@@ -255,7 +258,7 @@ class Adapted final : public Executable, private Training {
   Holder net_;
   typename Net::Workspace inference_;
   typename Net::TrainingWorkspace training_;
-  InputCopies<HeapMemory<float>> target_copies_;
+  InputCopies<HeapMemory<float>, false> target_copies_;
   typename Net::State state_;
   typename Net::Evaluation evaluation_;
   Metrics trained_{typename Net::Transfer{}};  // over training steps

@@ -72,8 +72,8 @@ class Solver {
   void unfreeze_all() { network_.unfreeze_all(); }
   SolverConfig const& config() const { return config_; }
   /// The options, which may all be changed between steps. The optimizer's learning rate and momentum are those that
-  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer and `accumulate` as they are when
-  /// it is written, and otherwise the config.
+  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer, but for its learning rate, the
+  /// policies and `accumulate` as they are when it is written, and otherwise the config.
   TrainingOptions& options() { return options_; }
   TrainingOptions const& options() const { return options_; }
 
@@ -95,6 +95,8 @@ class Solver {
   Progress progress() const { return network_.executable(), *progress_; }  // executable() throws if there is no network
   void set_progress(Progress progress) { network_.executable(), *progress_ = progress; }
   int state_count() const;
+  /// Whether the optimizer in options() is of another kind than that of the last step. The next step clears its state.
+  bool has_other_state() const { return options_.optimizer.index() != optimizer_; }
 
  private:
   MeanLoss train(std::span<Values const> inputs, Values targets, Homes homes = nullptr);

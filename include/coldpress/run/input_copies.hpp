@@ -3,6 +3,8 @@
 
 #include <coldpress/core/memory.hpp>
 
+#include <type_traits>
+
 namespace coldpress {
 
 /// `Memory` is HeapMemory, which stays empty until a result becomes an input, or FixedMemory for all inputs. `views`:
@@ -13,14 +15,20 @@ class InputCopies {
   /// Replaces the inputs that is_result(first value) finds in the memory of the pass by copies, which last until others
   /// are made. Returns whether it has made some.
   template <class Inputs, class IsResult>
-  bool replace(Inputs&& inputs, IsResult is_result) {
-    Index size = 0;
+  bool replace(Inputs& inputs, IsResult is_result) {
     bool any = false;
-    for (auto const& values : inputs) {
-      size += static_cast<Index>(values.size());
-      any = any || is_result(values.data());
-    }
+    for (auto const& values : inputs) any = any || is_result(values.data());
     if (!any) return false;
+    auto replaced = inputs;  // so that `inputs` need not be in memory where there is nothing to do
+    copy(replaced, is_result);
+    inputs = replaced;
+    return true;
+  }
+  /// The same where some inputs are known to be results. It is rarely called.
+  template <class Inputs, class IsResult>
+  __attribute__((noinline, cold)) void copy(Inputs& inputs, IsResult is_result) {
+    Index size = 0;
+    for (auto const& values : inputs) size += static_cast<Index>(values.size());
     int const next = views ? 1 - now_ : 0;
     memories_[next].reserve(size);
     auto* place = memories_[next].data();
@@ -32,7 +40,6 @@ class InputCopies {
       place += values.size();
     }
     now_ = next;
-    return true;
   }
   /// The memory of the copies.
   auto const* data() const { return memories_[now_].data(); }
@@ -42,8 +49,13 @@ class InputCopies {
   }
 
  private:
+  /// The number of the only memory, which takes no room.
+  struct First {
+    constexpr operator int() const { return 0; }
+    constexpr First& operator=(int) { return *this; }
+  };
   Memory memories_[views ? 2 : 1];
-  int now_ = 0;
+  [[no_unique_address]] std::conditional_t<views, int, First> now_{};
 };
 
 }  // namespace coldpress

@@ -245,6 +245,7 @@ class Solver {
   void set_progress(Progress progress) { progress_ = progress; }
   // With shard_optimizer, state(s) throws UnsupportedError if it is divided and not gathered.
   std::span<T> state(int s) {
+    check_not_moved();
     if constexpr (options.shard_optimizer) Whereabouts::check(where_.state), state_.reserve(state_size);
     return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
   }

@@ -127,7 +127,10 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       return {values_.data() + there.offset, size};
     }
     if constexpr (copied > 0) {
-      if (there.memory == In::copies && input_copies_.data()) return {input_copies_.data() + there.offset, size};
+      if (there.memory == In::copies) {
+        if (input_copies_.data() == nullptr) return {};
+        return {input_copies_.data() + there.offset, size};
+      }
     }
     return there.samples.values;
   }
@@ -221,9 +224,12 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
     return all;
   }();
   Memory<parameter_size> gradients_;
-  InputCopies<coldpress::Memory<T, Batch, size_of_outputs * BatchSize::capacity>, false> gradient_copies_;
   using Place = typename BasicWorkspace<Training>::Place;
   static constexpr bool on_host = std::is_same_v<Given, std::span<T const>>;
+  struct NoCopies {};
+  [[no_unique_address]] std::conditional_t<
+      on_host, InputCopies<coldpress::Memory<T, Batch, size_of_outputs * BatchSize::capacity>, false>, NoCopies>
+      gradient_copies_;
   /// Remembers what backward will read. The inputs of a GPU are where they were given.
   void keep(std::array<Given, input_count> const& given) {
     for (std::size_t k = 0; k < given.size(); ++k) {
