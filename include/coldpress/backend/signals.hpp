@@ -143,9 +143,9 @@ constexpr int signal_columns() {
 
 /// A tile of this form is for any convolution of signals.
 struct AnyFilter {
-  /// Whether a tile of this size is a whole usual block. It is inlined, since a call would take longer than it saves.
+  /// Whether a tile of this size is inlined: with few outputs, or few steps, one is all, and a call takes its time, too.
   template <int h, int w>
-  static constexpr bool is_all = false;
+  static constexpr bool is_inlined = false;
   template <class Step>
   static Index groups(Step const& s) {
     return s.groups;
@@ -165,7 +165,7 @@ struct AnyFilter {
 template <Index outputs>
 struct ActivatedFilter : AnyFilter {
   template <int h, int w>
-  static constexpr bool is_all = h == outputs && (w == 1 || outputs <= 4);
+  static constexpr bool is_inlined = h == outputs && (w == 1 || outputs <= 4);
   template <class Step>
   static Fixed<1> groups(Step const&) {
     return {};
@@ -282,7 +282,7 @@ COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs, Form form 
     for (Index group = 0; group < form.groups(s); ++group) {
       Index const before = group * outputs;
       split<signal_rows(w)>(outputs, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
-        if constexpr (Form::template is_all<h, w>) {
+        if constexpr (Form::template is_inlined<h, w>) {
           compute_signal_tile<h, w>(s, form, s.weight, 0, 0, t);
         } else {
           signal_tile<h, w>(s, form, s.weight + before + row, group * s.channels, before + row, t);

@@ -113,8 +113,9 @@ constexpr T share_of_position(L const& loss, T const* labels, Index positions) {
   Index const count = freestanding::max<Index>(1, labels_that_count(loss, labels, positions));
   return loss.class_weights.template scale<T>(loss.normalize) * loss.loss_weight / static_cast<T>(count);
 }
-/// f(start of a line, its label, share_of_position) for each position of a sample whose label counts. The lines of the
-/// others have no gradient.
+
+/// f(start of a line, its label, share_of_position) for each position of a sample whose label counts. The gradients of
+/// the other lines are set to 0.
 template <class L, class T, class F>
 constexpr void for_each_label(L const& loss, Along const& a, T const* labels, T* dy, F f) {
   T const share = share_of_position(loss, labels, a.lines());

@@ -93,7 +93,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   virtual void set_frozen(int weight, bool frozen) = 0;
 
   /// Reserves memory for this many samples: up to that number nothing is allocated in forward in this mode, in backward
-  /// after it, or in stream.
+  /// after it, or in stream, unless results of the network are given to them.
   virtual void reserve(Index batch, Mode mode) = 0;
   /// The samples must exist until backward has returned.
   virtual std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) = 0;

@@ -116,8 +116,8 @@ class Layer {
   void reset() { executable().reset(); }
 
   /// Reserves memory for `batch` samples: up to that number nothing is allocated in forward, predict and step and, in
-  /// training mode, in backward, except for tensors that replace some that the caller still holds. Results that the
-  /// last call returned by reference lose their values.
+  /// training mode, in backward, except for tensors that replace some that the caller still holds, and for copies of
+  /// results that are inputs. Results that the last call returned by reference lose their values.
   void reserve(Index batch);
 
   /// Sets the mode. Dropout is active in training, which is the default.

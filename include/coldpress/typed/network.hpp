@@ -267,7 +267,8 @@ class Network {
     }
     return workspace.input_gradient(0);
   }
-  /// Reserves memory for `batch` samples: forward and step then allocate nothing for up to this many.
+  /// Reserves memory for `batch` samples: forward and step then allocate nothing for up to this many, unless they are
+  /// given results of the network.
   void reserve(Index batch) { workspace_.reserve(batch), state_.reserve(batch); }
   /// Sets the executor for calls that use the internal workspace, and for its Solver's steps; null means the calling
   /// thread alone. Other workspaces have their own run_on. The executor is borrowed, and the results have the same bits
