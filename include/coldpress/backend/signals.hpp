@@ -143,7 +143,8 @@ constexpr int signal_columns() {
 
 /// A tile of this form is for any convolution of signals.
 struct AnyFilter {
-  /// Whether a tile of this size is inlined: with few outputs, or few steps, one is all, and a call takes its time, too.
+  /// Whether a tile of this size is inlined: with few outputs, or few steps, one is all, and a call takes its time,
+  /// too.
   template <int h, int w>
   static constexpr bool is_inlined = false;
   template <class Step>
