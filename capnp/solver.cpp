@@ -39,7 +39,9 @@ dynamic::SolverConfig config_now(dynamic::Solver const& solver) {
   config.shard_optimizer = false;
   config.lr_policy = options.lr_policy, config.momentum_policy = options.momentum_policy;
   bool const amid_update = solver.progress().waiting > 0;
-  if (options.accumulate > 1 || !amid_update) config.accumulate = options.accumulate;
+  // Samples that wait are those of an update of several minibatches.
+  config.accumulate =
+      options.accumulate > 1 || !amid_update ? options.accumulate : std::max<Index>(config.accumulate, 2);
   std::visit(
       [&](auto const& optimizer) {
         using Optimizer = std::remove_cvref_t<decltype(optimizer)>;

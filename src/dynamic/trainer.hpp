@@ -193,7 +193,7 @@ class Trainer final : public Training {
   std::unique_ptr<Space> space_;  // for the objective of the last step
   std::optional<Objective> trained_for_;
   Microbatches<float> microbatches_;
-  std::vector<Values> given_;  // the inputs and the targets of the last step
+  std::vector<Values> given_;  // the inputs and the targets of a step while it is taken
 };
 
 }  // namespace coldpress::dynamic

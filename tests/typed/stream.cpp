@@ -158,6 +158,13 @@ TEST_CASE("outputs are written over the inputs where no input is lost by it") {
   Stream stream{one};
   CHECK_THROWS_WITH(stream.process(std::span{values}.first(20), std::span{values}.last(20)), lost);
   CHECK_NOTHROW(stream.process(std::span{values}.last(20), std::span{values}.first(20)));
+
+  static constexpr auto both = graph([](auto x) { return outputs(x | Linear{1}, x | TanH{}); });
+  Network<Graph<both>, Shape{1}, Batch<1>> const pair{3};
+  std::vector<float> const x(20);
+  std::span<float const> const in{x};
+  std::array const out{std::span{values}.first(20), std::span{values}.last(20)};
+  CHECK_THROWS_WITH(Stream{pair}.process(std::span{&in, 1}, out), "process: an output would be written over another");
 }
 TEST_CASE("streams share a network, and their states are copied, restored and reset") {
   Network<Convolutions, Shape{1}> network{5};

@@ -72,8 +72,9 @@ class Solver {
   void unfreeze_all() { network_.unfreeze_all(); }
   SolverConfig const& config() const { return config_; }
   /// The options, which may all be changed between steps. The optimizer's learning rate and momentum are those that
-  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer, but for its learning rate, the
-  /// policies and `accumulate` as they are when it is written, and otherwise the config.
+  /// lr_policy and momentum_policy start from. A checkpoint has the optimizer, the policies and `accumulate`
+  /// as they are when it is written; the rest is the config's, and so is the learning rate, unless the optimizer is of
+  /// another kind.
   TrainingOptions& options() { return options_; }
   TrainingOptions const& options() const { return options_; }
 

@@ -7,8 +7,9 @@
 
 namespace coldpress {
 
-/// `Memory` is HeapMemory, which stays empty until a result becomes an input, or FixedMemory for all inputs. `views`:
-/// results may be views of inputs, and so of copies. These are replaced, too, which takes a second memory.
+/// `Memory` is HeapMemory, which stays empty until a result becomes an input, or FixedMemory for all inputs that may be
+/// results. `views`: results may be views of inputs, and so of copies. These are replaced, too, which takes a second
+/// memory.
 template <class Memory, bool views = true>
 class InputCopies {
  public:
@@ -27,16 +28,18 @@ class InputCopies {
   /// The same where some inputs are known to be results. It is rarely called.
   template <class Inputs, class IsResult>
   __attribute__((noinline, cold)) void copy(Inputs& inputs, IsResult is_result) {
+    auto const is_copied = [&](auto const& values) {
+      return is_result(values.data()) || (views && holds(values.data()));
+    };
     Index size = 0;
-    for (auto const& values : inputs) size += static_cast<Index>(values.size());
+    for (auto const& values : inputs) size += is_copied(values) ? static_cast<Index>(values.size()) : 0;
     int const next = views ? 1 - now_ : 0;
     memories_[next].reserve(size);
     auto* place = memories_[next].data();
     for (auto& values : inputs) {
-      if (is_result(values.data()) || (views && holds(values.data()))) {
-        __builtin_memcpy(place, values.data(), values.size_bytes());
-        values = {place, values.size()};
-      }
+      if (!is_copied(values)) continue;
+      __builtin_memcpy(place, values.data(), values.size_bytes());
+      values = {place, values.size()};
       place += values.size();
     }
     now_ = next;

@@ -48,9 +48,9 @@ class BasicStream {
   }
 
   /// Computes the next steps, none or any number. x has the values of one step after another, and y receives the output
-  /// of as many steps. y may begin where x does if it has no more values per step; it must not overlap x otherwise. It
-  /// allocates nothing, takes no lock and makes no system call. Throws ShapeError if the sizes do not fit each other
-  /// and the network, and if an output would be written over inputs that are still to be read.
+  /// of as many steps. y may begin where x does, or earlier, if it has no more values per step. It allocates nothing,
+  /// takes no lock and makes no system call. Throws ShapeError if the sizes do not fit each other and the network, and
+  /// if an output would be written over inputs that are still to be read, or over another output.
   void process(std::span<T const> x, std::span<T> y) { process(std::span{&x, 1}, std::span{&y, 1}); }
   /// The same for a network with several inputs or outputs.
   void process(std::span<std::span<T const> const> inputs, std::span<std::span<T> const> outputs) {
@@ -67,6 +67,10 @@ class BasicStream {
         require(in_place || !overlap(inputs[i], outputs[o]),
                 "process: an output would be written over inputs that are still to be read");
       }
+    }
+    for (std::size_t o = 1; o < out.size(); ++o) {
+      for (std::size_t other = 0; other < o; ++other)
+        require(!overlap(outputs[o], outputs[other]), "process: an output would be written over another");
     }
     passes().process(steps, inputs, outputs);
   }

@@ -158,18 +158,19 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   static constexpr std::array<Index, sizeof...(k)> sizes_of(std::integer_sequence<int, k...>) {
     return {Index{Program::columns(std::integral_constant<int, -1 - k>{})}...};
   }
-  /// The values of all inputs of a sample if one of them may be a result of an earlier pass.
+  /// The values of a sample of those inputs that may be results of an earlier pass. On the heap, any number stands for
+  /// them.
   static constexpr Index copied = [] {
     if constexpr (!std::is_same_v<Given, std::span<T const>> || repeats) return Index{0};
+    if constexpr (BatchSize::capacity == 0) return Index{1};  // many small results may be one large input
     Index largest = 0, all = 0;
-    bool any = BatchSize::capacity == 0;  // many small results may be one large input
     for (int k = 0; k < output_count; ++k) largest = freestanding::max(largest, shape_of_output(k).size());
     for (int k = 0; k < input_count; ++k) {
       if (Program::plan().input_gradients[k].used()) largest = freestanding::max(largest, in[k].size());
     }
     for (Index const size : sizes_of(std::make_integer_sequence<int, Program::inputs_capacity>{}))
-      all += size, any = any || size <= largest;
-    return any ? all : 0;
+      all += size <= largest ? size : 0;
+    return all;
   }();
   using Copies = InputCopies<coldpress::Memory<T, Batch, copied * BatchSize::capacity>, passes_through>;
   struct Nothing {};
