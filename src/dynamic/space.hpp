@@ -26,7 +26,7 @@ struct Space {
       : program(std::forward<Args>(args)...), memory(transfer.template memory<decltype(memory)>()), passes(program) {}
 
   /// Whether some of the values are results of a pass in this memory, or in that of `others`, which the next pass would
-  /// overwrite. A GPU brings its inputs to memory of their own.
+  /// overwrite. The inputs of a GPU are brought to memory of their own.
   template <class... Others>
   bool has_results(std::span<Values const> given, Others const&... others) const {
     if constexpr (std::is_same_v<decltype(memory), HeapMemory<float>>) {

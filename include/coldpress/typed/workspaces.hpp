@@ -51,7 +51,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// Whether a value is in this memory.
   bool holds(T const* value) const { return is_among(value, values_.data(), values_.size()); }
   /// Replaces inputs that are results of a pass in this memory, or in that of `others`, by copies: the next pass would
-  /// overwrite them. Returns whether there were some. A GPU keeps its inputs in memory of their own.
+  /// overwrite them. Returns whether there were some. The inputs of a GPU are in memory of their own.
   template <class Inputs, class... Others>
   bool copy_results([[maybe_unused]] Inputs& given, Others const&... others) {
     if constexpr (copied > 0) {
